@@ -2,6 +2,8 @@
 #ifndef RETUPLE_IR_BRIDGE_ATTRIBUTE_H_
 #define RETUPLE_IR_BRIDGE_ATTRIBUTE_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,10 +1,10 @@
 // One dimension of a shape, or one element of an integer tensor that carries shapes: a number or a symbol.
 //
 // A symbol stands for one unknown number, the same wherever it occurs. Named symbols come from the model
-// ("batch"); fresh ones stand for dimensions that the model leaves open or that inference cannot tell. Simple
-// arithmetic of symbols gives a symbol again, interned by its canonical expression, so that equal
-// expressions are equal dims: (N + 1) + 1 is not N + 2 (no algebra is tried beyond constant folding,
-// ordering of commutative operands, and units), but two equal computations of a size agree.
+// ("batch"); fresh ones stand for dimensions that the model leaves open or that inference cannot tell.
+// Arithmetic of symbols gives a symbol again, interned in the normal form of a polynomial (divisions that do not come out
+// are atoms of it), so that equal computations of a size are equal dims: (N + 1) + 1 is N + 2, 2·N·K / N is
+// 2·K. The laws used hold for integers; a cancelled divisor is taken to be non-zero.
 #ifndef RETUPLE_IR_BRIDGE_DIM_H_
 #define RETUPLE_IR_BRIDGE_DIM_H_
 
@@ -47,7 +47,6 @@ class Dim {
 
  private:
   Dim(int64_t n, uint32_t s) : value_(n), symbol_(s) {}
-  static Dim Expression(const std::string& text);
   int64_t value_;
   uint32_t symbol_;  // 0: a number
 };

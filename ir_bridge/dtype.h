@@ -6,6 +6,7 @@
 #ifndef RETUPLE_IR_BRIDGE_DTYPE_H_
 #define RETUPLE_IR_BRIDGE_DTYPE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -38,6 +38,7 @@ using ApplyId = uint32_t;
 using OpId = uint32_t;
 inline constexpr VarId kNoVar = 0xffffffffu;
 inline constexpr ApplyId kNoApply = 0xffffffffu;
+inline constexpr OpId kNoOp = 0xffffffffu;
 
 struct Op {
   const OpSchema* schema = nullptr;  // null: no schema (custom domain, unknown operator)
@@ -93,6 +94,7 @@ struct ModelInfo {
   std::vector<OpsetImport> opsets;
   std::string producer_name, producer_version, domain, doc;
   int64_t model_version = 0;
+  int64_t source_nodes = 0;  // nodes of the file, Constant nodes and subgraphs included
   std::vector<std::pair<std::string, std::string>> metadata;
   // Serialised FunctionProtos of model-local functions, kept verbatim, opaque to everybody but onnx/.
   std::vector<std::string> functions;
@@ -109,6 +111,8 @@ class Graph {
   ModelInfo info;
 
   // ---- building
+  // Room for this many more applies and variables; a hint.
+  void Reserve(size_t applies, size_t vars);
   VarId AddInput(std::string input_name, Type type);
   VarId AddConstant(Tensor value, std::string constant_name = "");
   // Equal ops share an id. O(hash).
@@ -160,7 +164,8 @@ class Graph {
   std::vector<Variable> vars_;
   std::vector<Apply> applies_;
   std::vector<std::shared_ptr<const Op>> ops_;
-  std::multimap<uint64_t, OpId> op_index_;
+  std::vector<uint64_t> op_hashes_;  // by OpId
+  std::vector<OpId> op_table_;       // open addressing over op_hashes_; kNoOp: free
   std::vector<Tensor> constants_;
   std::vector<VarId> inputs_;
   std::vector<GraphOutput> outputs_;

@@ -98,6 +98,7 @@ struct OpSchema {
   int max_outputs = 1;     // kVariadic: the head carries the number (`:outputs n`)
   int default_output = 0;  // what a multi-output application means in value position of a pattern
   std::vector<std::string> input_names;
+  std::vector<bool> input_optional;  // by position of input_names
   std::vector<std::string> output_names;
   std::vector<AttrSpec> attrs;  // sorted by name
   InferFn infer = nullptr;
