@@ -102,10 +102,13 @@ class Context {
     if (n.kind != Kind::kTuple) return {};
     return {n.children, n.count};
   }
-  // Pre: a non-empty tuple (Rator, Car) or any tuple (Rands; empty for nil).
+  // Pre: a non-empty tuple (Rator, Car). Rands are empty for nil and atoms.
   Term Rator(Term t) const { return node(t).children[0]; }
   Term Car(Term t) const { return node(t).children[0]; }
-  std::span<const Term> Rands(Term t) const { return Children(t).subspan(t.is_nil() ? 0 : 1); }
+  std::span<const Term> Rands(Term t) const {
+    auto c = Children(t);
+    return c.empty() ? c : c.subspan(1);
+  }
   Term Cdr(Term t);  // pre: a non-empty tuple
   // The operator symbol of an application: its rator if a symbol, the rator of its rator if that is a tuple with attributes
   // (`((Conv :group 1) x w)` → Conv), else nil.

@@ -40,6 +40,15 @@ void ForEachBody(const Op& op, F f) {
   }
 }
 
+// The strongest effect of an op or of what its bodies do.
+Effect EffectOf(const OpSchema& schema, const Op& op) {
+  Effect effect = schema.effect;
+  ForEachBody(op, [&](const Graph& body) {
+    for (ApplyId a : body.LiveApplies()) effect = std::max(effect, body.op_of(body.apply(a)).effect);
+  });
+  return effect;
+}
+
 size_t CountNodesMemo(const Graph& g, absl::flat_hash_map<const Graph*, size_t>& memo) {
   if (auto it = memo.find(&g); it != memo.end()) return it->second;
   size_t n = 0;
@@ -122,7 +131,7 @@ absl::StatusOr<Op> MakeOp(const OpSchema& schema, AttrMap attrs, int num_outputs
   op.name = schema.name;
   op.attrs = std::move(attrs);
   op.num_outputs = schema.variadic_outputs() ? num_outputs : schema.max_outputs;
-  op.effect = schema.effect;
+  op.effect = EffectOf(schema, op);
   return op;
 }
 

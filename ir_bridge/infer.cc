@@ -8,10 +8,17 @@ namespace {
 // Bodies nested deeper than this are not looked into: their outputs stay unknown.
 constexpr int kMaxBodyDepth = 48;
 
+// A loop body is inferred until its states settle, so that nested loops multiply: beyond this many applications
+// within one outermost call, bodies are not looked into any more.
+constexpr int64_t kMaxBodyWork = 5'000'000;
+
 thread_local int body_depth = 0;
+thread_local int64_t body_work = 0;
 
 struct DepthGuard {
-  DepthGuard() { ++body_depth; }
+  DepthGuard() {
+    if (body_depth++ == 0) body_work = 0;
+  }
   ~DepthGuard() { --body_depth; }
 };
 
@@ -148,6 +155,8 @@ absl::StatusOr<std::vector<ValueInfo>> InferBody(const Graph& body,
   std::vector<ValueInfo> results(body.outputs().size());
   if (body_depth >= kMaxBodyDepth) return results;
   DepthGuard guard;
+  body_work += static_cast<int64_t>(body.num_applies()) + 1;
+  if (body_work > kMaxBodyWork) return results;
   std::vector<ValueInfo> infos(body.num_vars());
   for (size_t i = 0; i < body.inputs().size(); ++i) {
     const VarId v = body.inputs()[i];
@@ -175,7 +184,16 @@ absl::StatusOr<std::vector<ValueInfo>> InferBody(const Graph& body,
 
 absl::Status InferTypes(Graph& g, std::vector<ValueInfo>* out) {
   std::vector<ValueInfo> infos(g.num_vars());
-  for (VarId v : g.inputs()) infos[v].type = g.type(v);
+  for (VarId v : g.inputs()) {
+    infos[v].type = g.type(v);
+    if (!g.type(v).has_shape()) continue;
+    for (const Dim& d : g.type(v).shape()) {
+      if (d.known() && d.value() < 0) {
+        return absl::InvalidArgumentError(absl::StrFormat("input '%s' has type %s: negative dimension",
+                                                          g.var_name(v), g.type(v).ToString()));
+      }
+    }
+  }
   if (absl::Status s = InferAll(g, infos); !s.ok()) return s;
   for (VarId v = 0; v < infos.size(); ++v) {
     if (g.var(v).kind == Variable::Kind::kOutput && !infos[v].type.is_unknown()) {

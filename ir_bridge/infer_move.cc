@@ -26,9 +26,11 @@ struct Cut {
   int64_t step = 1;
 };
 
-// The size that a cut leaves of a dim. For a symbolic dim, bounds are taken to lie inside it.
+// The size that a cut leaves of a dim. Symbolic bounds, and bounds of a symbolic dim that count from its end, are taken to
+// lie inside it: a model that computes them does so from sizes.
 Dim CutSize(Dim dim, const Cut& cut) {
   const int64_t step = cut.step;
+  if (dim.known() && dim.value() < 0) return Dim::Fresh();
   if (dim.known() && cut.start.known() && cut.end.known()) {
     const int64_t n = dim.value();
     auto place = [n](int64_t i, int64_t lo, int64_t hi) { return std::clamp(i < 0 ? i + n : i, lo, hi); };
@@ -55,8 +57,8 @@ Dim CutSize(Dim dim, const Cut& cut) {
     if (cut.end.Is(0) && end != dim) return Dim(0);
     return CeilDiv(end - start, Dim(step));
   }
-  // end lies before the last element when it was given from the end, or start and end both from the front of a known dim.
-  if (cut.end.known() && cut.end.value() < 0) return CeilDiv(end - start, Dim(step));
+  const bool from_back = cut.end.known() && cut.end.value() < 0;
+  if (from_back || !cut.end.known()) return CeilDiv(end - start, Dim(step));
   return Dim::Fresh();
 }
 
@@ -84,8 +86,8 @@ absl::Status SliceBy(InferContext& c, const std::vector<Dim>& starts, const std:
     d = CutSize(d, {starts[i], ends[i], step});
   }
   const auto e = c.elements(0);
-  if (e && in->size() == 1 && which.size() == 1 && starts[0].known() && ends[0].known() &&
-      out[0].known()) {
+  const bool whole = e && in->size() == 1 && (*in)[0].Is(static_cast<int64_t>(e->size()));
+  if (whole && which.size() == 1 && starts[0].known() && ends[0].known() && out[0].known()) {
     const int64_t n = static_cast<int64_t>(e->size()), step = steps ? (*steps)[0] : 1;
     int64_t at = starts[0].value();
     at = std::clamp<int64_t>(at < 0 ? at + n : at, step > 0 ? 0 : -1, step > 0 ? n : n - 1);

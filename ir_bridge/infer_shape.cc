@@ -32,7 +32,7 @@ absl::StatusOr<Dim> SolveDim(const Shape& in, const Shape& target, size_t open) 
   numbers = total.known() && others.known();
   if (!numbers) return QuotientOf({in.begin(), in.end()}, std::move(rest));
   if (others.Is(0)) {
-    if (total.Is(0)) return Dim(0);
+    if (total.Is(0)) return Dim::Fresh();  // any number would do
     return Contradiction("cannot reshape %s: a target dimension is 0", ShapeToString(in));
   }
   if (total.value() % others.value() != 0) {
@@ -421,9 +421,12 @@ absl::Status InferRange(InferContext& c) {
     if (s.known() && l.known()) {
       const __int128 span = static_cast<__int128>(l.value()) - s.value();
       const __int128 count = step > 0 ? (span + step - 1) / step : (span + step + 1) / step;
-      const int64_t n = static_cast<int64_t>(std::max<__int128>(span == 0 ? 0 : count, 0));
-      length = (step > 0) == (span > 0) ? n : 0;
-      if (length.value() <= kMaxCarriedElements && FitsElement(dtype, 0)) {
+      if (span == 0 || (step > 0) != (span > 0)) {
+        length = 0;
+      } else if (count <= INT64_MAX) {
+        length = static_cast<int64_t>(count);
+      }
+      if (length.known() && length.value() <= kMaxCarriedElements && FitsElement(dtype, 0)) {
         for (int64_t i = 0; i < length.value(); ++i) elements.push_back(s + Dim(i) * Dim(step));
       }
     } else if (step > 0) {

@@ -126,7 +126,8 @@ absl::Status PlanImpl::CompileNode(ApplyId id, const std::vector<uint32_t>& slot
   for (size_t i = 0; i < a.inputs.size(); ++i) {
     const VarId v = a.inputs[i];
     const bool absent = v == kNoVar;
-    if (absent && op.schema != nullptr && static_cast<int>(i) < op.schema->min_inputs) {
+    // Scan-8 may leave out its first input.
+    if (absent && op.schema != nullptr && static_cast<int>(i) < op.schema->min_inputs && op.name != "Scan") {
       return NameError(n, absl::InvalidArgumentError(absl::StrFormat("input %d is missing", i)));
     }
     Slot* s = absent ? nullptr : &slots_[slot_of[v]];

@@ -11,6 +11,7 @@
 #define RETUPLE_REWRITE_FUNCTIONS_H_
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ class FunctionRegistry {
   void Add(std::string_view name, int min_args, int max_args, Function f);
   void AddGuard(std::string_view name, int min_args, int max_args, Guard g);
 
+  // Keeps alive what the functions refer to.
+  void Keep(std::shared_ptr<void> p) { kept_.push_back(std::move(p)); }
+
   bool Has(Term name) const { return entries_.contains(name); }
   bool IsGuard(Term name) const;
   // InvalidArgument when the number of arguments does not fit.
@@ -72,6 +76,7 @@ class FunctionRegistry {
   Term true_, false_;
   absl::flat_hash_map<Term, Entry> entries_;
   absl::flat_hash_set<Term> names_;
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace retuple

@@ -33,11 +33,17 @@ absl::Status InNode(const onnx::NodeProto& n, const absl::Status& s) {
   return absl::Status(s.code(), absl::StrFormat("%s: %s", NodeLabel(n), std::string(s.message())));
 }
 
+// Bodies in the order of attribute names, so that captures are listed alike however a file orders attributes.
 template <typename Visit>
 void ForEachBody(const onnx::NodeProto& n, Visit visit) {
+  std::vector<const onnx::AttributeProto*> attributes;
   for (const auto& a : n.attribute()) {
-    if (a.has_g()) visit(a.g());
-    for (const auto& g : a.graphs()) visit(g);
+    if (a.has_g() || a.graphs_size() > 0) attributes.push_back(&a);
+  }
+  std::sort(attributes.begin(), attributes.end(), [](auto* a, auto* b) { return a->name() < b->name(); });
+  for (const auto* a : attributes) {
+    if (a->has_g()) visit(a->g());
+    for (const auto& g : a->graphs()) visit(g);
   }
 }
 

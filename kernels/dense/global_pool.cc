@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/dense/register.h"
-#include "kernels/dense/simd.h"
+#include "kernels/dense/rows.h"
 #include "kernels/dense/util.h"
 
 namespace retuple::internal {
@@ -37,21 +37,6 @@ absl::Status OverPlanes(KernelContext& ctx, Reduce32 f32, Reduce64 f64) {
 }
 
 template <typename T>
-T SumOf(const T* p, int64_t n) {
-  constexpr int kL = kLanes<T>;
-  Vec<T> a{}, b{}, c{}, d{};
-  int64_t i = 0;
-  for (; i + 4 * kL <= n; i += 4 * kL) {
-    a += Load(p + i);
-    b += Load(p + i + kL);
-    c += Load(p + i + 2 * kL);
-    d += Load(p + i + 3 * kL);
-  }
-  for (; i < n; i += kL) a += LoadN(p + i, static_cast<int>(std::min<int64_t>(kL, n - i)));
-  return Sum<T>((a + b) + (c + d));
-}
-
-template <typename T>
 T MaxOf(const T* p, int64_t n) {
   T best = p[0];
   for (int64_t i = 1; i < n; ++i) best = p[i] > best || p[i] != p[i] ? p[i] : best;
@@ -69,7 +54,7 @@ T NormOf(const T* x, int64_t n, double p) {
 }
 
 absl::Status GlobalAveragePool(KernelContext& ctx) {
-  const auto mean = []<typename T>(const T* p, int64_t n) { return SumOf(p, n) / static_cast<T>(n); };
+  const auto mean = []<typename T>(const T* p, int64_t n) { return SumRow(p, n) / static_cast<T>(n); };
   return OverPlanes(ctx, mean, mean);
 }
 

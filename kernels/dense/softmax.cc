@@ -5,7 +5,7 @@
 
 #include "kernels/core/fast_math.h"
 #include "kernels/dense/register.h"
-#include "kernels/dense/simd.h"
+#include "kernels/dense/rows.h"
 #include "kernels/dense/util.h"
 
 namespace retuple::internal {
@@ -36,19 +36,6 @@ T Greatest(const T* x, int64_t n) {
 }
 
 template <typename T>
-T SumOfRow(const T* p, int64_t n) {
-  constexpr int kL = kLanes<T>;
-  Vec<T> a{}, b{};
-  int64_t i = 0;
-  for (; i + 2 * kL <= n; i += 2 * kL) {
-    a += Load(p + i);
-    b += Load(p + i + kL);
-  }
-  for (; i < n; i += kL) a += LoadN(p + i, static_cast<int>(std::min<int64_t>(kL, n - i)));
-  return Sum<T>(a + b);
-}
-
-template <typename T>
 void Row(Kind kind, const T* x, T* y, int64_t n) {
   if (kind == Kind::kHardmax) {
     int64_t best = 0;
@@ -61,12 +48,11 @@ void Row(Kind kind, const T* x, T* y, int64_t n) {
   if (!(max > -std::numeric_limits<T>::infinity())) max = x[0];  // all −∞ (NaN) or NaN
   if (kind == Kind::kSoftmax) {
     for (int64_t i = 0; i < n; ++i) y[i] = Exponential<T>(x[i] - max);
-    const T scale = T{1} / SumOfRow(y, n);
+    const T scale = T{1} / SumRow(y, n);
     for (int64_t i = 0; i < n; ++i) y[i] *= scale;
   } else {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += Exponential<T>(x[i] - max);
-    const T log_sum = std::log(sum);
+    for (int64_t i = 0; i < n; ++i) y[i] = Exponential<T>(x[i] - max);
+    const T log_sum = std::log(SumRow(y, n));
     for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - max) - log_sum;
   }
 }

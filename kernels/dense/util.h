@@ -6,6 +6,7 @@
 
 #include "kernels/core/util.h"
 #include "kernels/memory.h"
+#include "kernels/thread_pool.h"
 
 namespace retuple::internal {
 
