@@ -20,6 +20,7 @@ namespace {
 constexpr uint32_t kFirstFresh = 0x80000000u;
 constexpr size_t kMaxTerms = 24;
 constexpr size_t kMaxDegree = 12;
+constexpr size_t kMaxText = 120;  // a longer expression prints as a number of its own: texts nest
 
 using Monomial = std::vector<uint32_t>;        // atoms, sorted, with repetition; empty: the number 1
 using Poly = std::map<Monomial, int64_t>;      // no zero coefficients
@@ -164,9 +165,11 @@ struct Maker {
         t.opaque.try_emplace({op, {a, b}}, static_cast<uint32_t>(t.entries.size()));
     if (inserted) {
       const std::string x = PolyText(t, a), y = PolyText(t, b);
-      std::string text = op == '/'   ? "floor(" + x + "/" + y + ")"
-                         : op == '%' ? "ceil(" + x + "/" + y + ")"
+      const std::string ratio = x + "/" + (y.find('*') == std::string::npos ? y : "(" + y + ")");
+      std::string text = op == '/'   ? "floor(" + ratio + ")"
+                         : op == '%' ? "ceil(" + ratio + ")"
                                      : "(" + x + op + y + ")";
+      if (text.size() > kMaxText) text = "e" + std::to_string(t.entries.size());
       t.entries.push_back({Entry::Kind::kOpaque, {}, std::move(text)});
     }
     return it->second;

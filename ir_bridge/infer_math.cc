@@ -112,7 +112,7 @@ absl::Status CheckLegacyBroadcast(const InferContext& c) {
     return Contradiction("shapes %s and %s differ and broadcast is off", ShapeToString(*a),
                          ShapeToString(*b));
   }
-  if (offset < 0 || offset + rank_b > rank_a) {
+  if (offset < 0 || offset > rank_a - rank_b) {
     return Contradiction("shape %s does not align with %s", ShapeToString(*b), ShapeToString(*a));
   }
   for (int64_t i = 0; i < rank_b; ++i) {

@@ -117,8 +117,8 @@ absl::StatusOr<Term> IrOperators::Normalize(Term pattern, bool right_side) {
       stack.pop_back();
       continue;
     }
-    const bool selection = codec_.IsNth(t);
     auto children = ctx_.Children(t);
+    const bool selection = children.size() == 3 && children[0] == codec_.nth;
     // The role of an operand: `as` hands its own on, nth asks for the tuple.
     auto role_of = [&](size_t i) {
       return selection && i == 2 ? Role::kTuple : ctx_.Rator(t) == as_ ? role : Role::kValue;

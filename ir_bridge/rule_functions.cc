@@ -130,7 +130,7 @@ bool IrFunctions::Foldable(Term t) {
 }
 
 void IrFunctions::AddConstantGuards() {
-  Guard("constant", 1, kAnyArgs, [this](Args a) -> absl::StatusOr<bool> {
+  Guard("constant", 0, kAnyArgs, [this](Args a) -> absl::StatusOr<bool> {
     return std::all_of(a.begin(), a.end(), [this](Term t) { return TensorOf(ctx_, t) != nullptr; });
   });
   Guard("foldable", 1, 1, [this](Args a) -> absl::StatusOr<bool> { return Foldable(a[0]); });
@@ -139,6 +139,12 @@ void IrFunctions::AddConstantGuards() {
     return std::all_of(a.begin(), a.end(), [this](Term t) {
       const Tensor* c = TensorOf(ctx_, t);
       return c != nullptr && c->size() == 1;
+    });
+  });
+  Guard("unit-steps", 0, kAnyArgs, [this](Args a) -> absl::StatusOr<bool> {
+    return std::all_of(a.begin(), a.end(), [this](Term t) {
+      const Tensor* c = TensorOf(ctx_, t);
+      return c != nullptr && c->UniformValue() == 1.0;
     });
   });
   Guard("opset>=", 1, 1, [this](Args a) -> absl::StatusOr<bool> {
@@ -294,7 +300,6 @@ void IrFunctions::AddValues() {
     if (!integer && ctx_.kind(a[1]) != Kind::kReal) return absl::InvalidArgumentError("expected a number");
     return TensorTerm(ctx_, Tensor::ScalarLike(type.dtype(), integer ? static_cast<double>(ctx_.IntegerValue(a[1])) : ctx_.RealValue(a[1])));
   });
-  // (real-scalar v): an f32 scalar.
   Function("dtype-of", 1, 1, [this](Args a) -> absl::StatusOr<Term> {
     const DType t = types_.TypeOf(a[0]).dtype();
     if (t == DType::kUndefined) return absl::FailedPreconditionError("the element type is unknown");

@@ -301,7 +301,7 @@ std::optional<double> Tensor::UniformValue() const {
   const double value = At(0);
   // Beyond 2^53 a double may stand for several integers: then there is no one value to speak of.
   constexpr double kExact = 9007199254740992.0;
-  if (value > kExact || value < -kExact) return std::nullopt;
+  if (value >= kExact || value <= -kExact) return std::nullopt;
   return value;
 }
 

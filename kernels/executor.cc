@@ -126,7 +126,7 @@ absl::Status PlanImpl::CheckInput(size_t i, const Value& v) const {
   if (!v.is_tensor()) return fail("a sequence or an empty optional");
   const Tensor& t = v.tensor;
   bool ok = want.dtype() == DType::kUndefined || t.dtype() == want.dtype();
-  if (ok && want.has_shape()) {
+  if (ok && want.has_shape() && shared_->options.check_input_shapes) {
     ok = want.rank() == t.rank();
     for (int d = 0; ok && d < t.rank(); ++d) {
       const Dim& w = want.shape()[static_cast<size_t>(d)];
@@ -138,7 +138,7 @@ absl::Status PlanImpl::CheckInput(size_t i, const Value& v) const {
 
 void PlanImpl::Bind(size_t input, const Value& v) {
   Slot& s = slots_[graph_inputs_[input]];
-  if (!s.used) return;
+  if (!s.used || s.constant) return;
   s.value = v;
 }
 
@@ -177,6 +177,51 @@ absl::Status PlanImpl::RunNodes() {
     for (uint32_t k = 0; k < n.num_frees; ++k) Release(slots_[frees_[n.first_free + k]]);
   }
   return absl::OkStatus();
+}
+
+namespace {
+
+bool HasBody(const Op& op) {
+  for (const auto& [name, value] : op.attrs) {
+    if (KindOf(value) == AttrKind::kGraph || KindOf(value) == AttrKind::kGraphs) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool PlanImpl::Fold(const PlanNode& n) {
+  constexpr size_t kMaxBytes = size_t{64} << 20;
+  if (n.op->effect != Effect::kPure || n.op->schema == nullptr || HasBody(*n.op)) return false;
+  size_t bytes = 0;
+  for (uint32_t k = 0; k < n.num_inputs; ++k) {
+    const Slot& s = *inputs_[n.first_input + k];
+    if (s.value.kind == Value::Kind::kAbsent ? &s != AbsentSlot() : !s.constant) return false;
+    bytes += s.value.tensor.bytes();
+  }
+  // What makes much of little (Expand, ConstantOfShape, Tile) stays for the run.
+  if (bytes > kMaxBytes || n.op->name == "ConstantOfShape" || n.op->name == "Expand" || n.op->name == "Tile" ||
+      n.op->name == "Range") {
+    return false;
+  }
+  ScopedFlushDenormals mode(shared_->options.flush_denormals);
+  RunContext ctx(*this);
+  for (uint32_t k = 0; k < n.num_outputs; ++k) slots_[n.first_output + k].used = true;
+  ctx.Start(n);
+  const ScratchArena::Mark mark = shared_->scratch.mark();
+  bool ok = n.kernel->Run(ctx).ok();
+  shared_->scratch.Rewind(mark);
+  for (uint32_t k = 0; k < n.num_outputs && ok; ++k) {
+    const Slot& s = slots_[n.first_output + k];
+    ok = s.value.is_tensor() || s.value.kind == Value::Kind::kAbsent;
+  }
+  for (uint32_t k = 0; k < n.num_outputs; ++k) {
+    Slot& s = slots_[n.first_output + k];
+    s.used = false;
+    if (!ok) Release(s);
+    s.constant = ok && s.value.is_tensor();
+  }
+  return ok;
 }
 
 std::vector<Value> PlanImpl::TakeOutputs() {

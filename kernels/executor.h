@@ -24,6 +24,8 @@ struct PlanOptions {
   int threads = 1;
   bool flush_denormals = true;
   bool profile = false;  // keep the time of every node
+  // False accepts inputs whose shape differs from the declared one (kernels check what they need all the same).
+  bool check_input_shapes = true;
 };
 
 struct NodeProfile {

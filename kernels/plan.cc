@@ -11,9 +11,6 @@ namespace {
 
 constexpr uint32_t kNoSlot = 0xffffffffu;
 
-// An absent optional input.
-const Slot kAbsentSlot;
-
 // Operators whose inputs or outputs may be sequences or optionals.
 bool TakesAnyValue(const Op& op) {
   static constexpr std::array<std::string_view, 17> kNames = {
@@ -26,6 +23,11 @@ bool TakesAnyValue(const Op& op) {
 }
 
 }  // namespace
+
+const Slot* AbsentSlot() {
+  static const Slot slot;
+  return &slot;
+}
 
 PlanImpl::~PlanImpl() = default;
 
@@ -45,19 +47,20 @@ absl::Status PlanImpl::NameError(const PlanNode& n, const absl::Status& s) const
 
 absl::StatusOr<std::unique_ptr<PlanImpl>> PlanImpl::Make(const Graph& graph, const PlanOptions& options,
                                                          std::shared_ptr<PlanShared> shared,
-                                                         int depth) {
+                                                         int depth,
+                                                         std::span<const Value* const> captured) {
   if (depth > kMaxDepth) {
     return absl::InvalidArgumentError(
         absl::StrFormat("subgraphs nest more than %d deep", kMaxDepth));
   }
   std::unique_ptr<PlanImpl> plan(new PlanImpl(graph));
   plan->shared_ = shared != nullptr ? std::move(shared) : std::make_shared<PlanShared>(options);
-  absl::Status s = plan->Compile(depth);
+  absl::Status s = plan->Compile(depth, captured);
   if (!s.ok()) return s;
   return plan;
 }
 
-absl::Status PlanImpl::Compile(int depth) {
+absl::Status PlanImpl::Compile(int depth, std::span<const Value* const> captured) {
   const std::vector<ApplyId> order = graph_.LiveApplies();
   std::vector<uint32_t> slot_of(graph_.num_vars(), kNoSlot);
   uint32_t count = 0;
@@ -91,15 +94,51 @@ absl::Status PlanImpl::Compile(int depth) {
     s.value = Value(graph_.constant(v));
     s.constant = true;
   }
+  for (size_t i = 0; i < captured.size() && i < graph_inputs_.size(); ++i) {
+    Slot& s = slots_[graph_inputs_[graph_inputs_.size() - 1 - i]];
+    const Value* v = captured[captured.size() - 1 - i];
+    if (v == nullptr || !v->is_tensor()) continue;
+    s.value = *v;
+    s.constant = true;
+  }
   size_t num_inputs = 0;
   for (ApplyId id : order) num_inputs += graph_.apply(id).inputs.size();
   inputs_.reserve(num_inputs);
   nodes_.reserve(order.size());
+  // First what constants alone determine, then chains, then the rest.
+  std::vector<bool> done(graph_.num_applies(), false);
   for (ApplyId id : order) {
-    absl::Status s = CompileNode(id, slot_of, depth);
+    const Apply& a = graph_.apply(id);
+    bool constant = graph_.op_of(a).effect == Effect::kPure && graph_.op_of(a).num_captures == 0;
+    for (VarId v : a.inputs) constant = constant && (v == kNoVar || slots_[slot_of[v]].constant);
+    if (!constant) continue;
+    bool folded = false;
+    absl::Status s = CompileNode(id, nullptr, true, slot_of, depth, &folded);
+    if (!s.ok()) return s;
+    done[id] = folded;
+  }
+  std::vector<ApplyId> rest;
+  for (ApplyId id : order) {
+    if (!done[id]) rest.push_back(id);
+  }
+  const Fusions fusions = FindFusions(graph_, rest, [&](VarId v) -> const Tensor* {
+    const Slot& s = slots_[slot_of[v]];
+    return s.constant ? &s.value.tensor : nullptr;
+  });
+  for (ApplyId id : rest) {
+    if (fusions.skipped[id]) continue;
+    auto it = fusions.by_last.find(id);
+    absl::Status s = CompileNode(id, it == fusions.by_last.end() ? nullptr : &it->second, false, slot_of, depth, nullptr);
     if (!s.ok()) return s;
   }
+  for (Slot& s : slots_) s.used = false;
+  for (const Slot* s : inputs_) {
+    if (s != AbsentSlot()) slots_[static_cast<size_t>(s - slots_.data())].used = true;
+  }
   for (uint32_t s : graph_outputs_) slots_[s].used = true;
+  for (Slot& s : slots_) {
+    if (s.constant && !s.used) Release(s);
+  }
   ComputeLifetimes();
   if (shared_->options.profile && depth == 0) {
     for (const PlanNode& n : nodes_) profile_.push_back({n.apply, 0, 0});
@@ -107,32 +146,38 @@ absl::Status PlanImpl::Compile(int depth) {
   return absl::OkStatus();
 }
 
-absl::Status PlanImpl::CompileNode(ApplyId id, const std::vector<uint32_t>& slot_of, int depth) {
-  const Apply& a = graph_.apply(id);
+absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold, const std::vector<uint32_t>& slot_of,
+                                   int depth, bool* folded) {
+  const ApplyId head = chain != nullptr ? chain->head : id;
+  const Apply& a = graph_.apply(head);
   const Op& op = graph_.op_of(a);
   PlanNode n;
   n.op = &op;
-  n.apply = id;
+  n.apply = head;
   n.first_input = static_cast<uint32_t>(inputs_.size());
-  n.num_outputs = static_cast<uint32_t>(op.num_outputs);
-  n.first_output = n.num_outputs == 0 ? 0 : slot_of[a.first_output];
+  n.num_outputs = chain != nullptr ? 1 : static_cast<uint32_t>(op.num_outputs);
+  n.first_output = n.num_outputs == 0 ? 0 : slot_of[graph_.apply(id).first_output];
   const auto captures = static_cast<size_t>(std::max(op.num_captures, 0));
   if (captures > a.inputs.size()) {
     return NameError(n, absl::InvalidArgumentError("fewer inputs than captures"));
   }
+  std::vector<VarId> operands(a.inputs.begin(), a.inputs.end());
+  if (chain != nullptr && chain->add != kNoVar) {
+    operands.resize(3, kNoVar);
+    operands.push_back(chain->add);
+  }
   n.num_captures = static_cast<uint32_t>(captures);
-  n.num_inputs = static_cast<uint32_t>(a.inputs.size() - captures);
+  n.num_inputs = static_cast<uint32_t>(operands.size() - captures);
   std::vector<const Tensor*> constants;
-  for (size_t i = 0; i < a.inputs.size(); ++i) {
-    const VarId v = a.inputs[i];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const VarId v = operands[i];
     const bool absent = v == kNoVar;
     // Scan-8 may leave out its first input.
     if (absent && op.schema != nullptr && static_cast<int>(i) < op.schema->min_inputs && op.name != "Scan") {
       return NameError(n, absl::InvalidArgumentError(absl::StrFormat("input %d is missing", i)));
     }
     Slot* s = absent ? nullptr : &slots_[slot_of[v]];
-    if (s != nullptr) s->used = true;
-    inputs_.push_back(absent ? &kAbsentSlot : s);
+    inputs_.push_back(absent ? AbsentSlot() : s);
     if (i < n.num_inputs) {
       constants.push_back(s != nullptr && s->constant ? &s->value.tensor : nullptr);
     }
@@ -141,15 +186,26 @@ absl::Status PlanImpl::CompileNode(ApplyId id, const std::vector<uint32_t>& slot
     return NameError(n, absl::InvalidArgumentError(absl::StrFormat(
                             "%d inputs, at least %d expected", n.num_inputs, op.schema->min_inputs)));
   }
-  auto kernel = KernelRegistry::Get().Make({op, constants});
+  const KernelInit init{op, constants};
+  auto kernel = chain != nullptr ? MakeFusedKernel(*chain, init) : KernelRegistry::Get().Make(init);
   if (!kernel.ok()) return NameError(n, kernel.status());
   n.kernel = *std::move(kernel);
-  n.in_place = KernelRegistry::Get().Flags(op.form()).in_place;
   n.tensors_only = !TakesAnyValue(op);
+  if (fold) {
+    *folded = Fold(n);
+    inputs_.resize(n.first_input);
+    return absl::OkStatus();
+  }
+  n.in_place = KernelRegistry::Get().Flags(op.form()).in_place;
+  std::vector<const Value*> captured;
+  for (size_t i = 0; i < captures; ++i) {
+    const Slot* s = inputs_[n.first_input + n.num_inputs + i];
+    captured.push_back(s->constant ? &s->value : nullptr);
+  }
   for (const auto& [name, value] : op.attrs) {
     const GraphPtr* body = std::get_if<GraphPtr>(&value);
     if (body == nullptr || *body == nullptr) continue;
-    auto plan = Make(**body, shared_->options, shared_, depth + 1);
+    auto plan = Make(**body, shared_->options, shared_, depth + 1, captured);
     if (!plan.ok()) return NameError(n, plan.status());
     n.bodies.push_back({name, *std::move(plan)});
   }
@@ -179,7 +235,7 @@ void PlanImpl::ComputeLifetimes() {
     };
     for (uint32_t k = 0; k < n.num_inputs + n.num_captures; ++k) {
       const Slot* s = inputs_[n.first_input + k];
-      if (s == &kAbsentSlot) continue;
+      if (s == AbsentSlot()) continue;
       const bool dies = free_slot(static_cast<uint32_t>(s - slots_.data()));
       if (k == 0) first_dies = dies;
     }

@@ -13,6 +13,7 @@
 
 #include "kernels/executor.h"
 #include "kernels/memory.h"
+#include "kernels/plan_fuse.h"
 #include "kernels/thread_pool.h"
 
 namespace retuple::internal {
@@ -32,6 +33,9 @@ struct Slot {
   bool used = false;         // somebody reads it
   bool constant = false;
 };
+
+// Stands for an absent optional input.
+const Slot* AbsentSlot();
 
 class PlanImpl;
 
@@ -57,9 +61,11 @@ struct PlanNode {
 
 class PlanImpl final : public Plan {
  public:
-  // A null `shared` makes a root plan. Subgraphs nest at most kMaxDepth deep.
+  // A null `shared` makes a root plan. Subgraphs nest at most kMaxDepth deep. `captured` are the values of the graph's
+  // last inputs where they are known constants, else null.
   static absl::StatusOr<std::unique_ptr<PlanImpl>> Make(const Graph& graph, const PlanOptions& options,
-                                                        std::shared_ptr<PlanShared> shared, int depth);
+                                                        std::shared_ptr<PlanShared> shared, int depth,
+                                                        std::span<const Value* const> captured = {});
   ~PlanImpl() override;
 
   absl::StatusOr<std::vector<Value>> Run(std::span<const Value> inputs) override;
@@ -77,8 +83,13 @@ class PlanImpl final : public Plan {
   static constexpr int kMaxDepth = 64;
 
   explicit PlanImpl(const Graph& g) : graph_(g) {}
-  absl::Status Compile(int depth);
-  absl::Status CompileNode(ApplyId id, const std::vector<uint32_t>& slot_of, int depth);
+  absl::Status Compile(int depth, std::span<const Value* const> captured);
+  // Runs a node whose inputs are all constants and makes its outputs constants; false if it is to run later.
+  bool Fold(const PlanNode& n);
+  // Appends the node of an apply, or of the chain that ends in it. With `fold` it is run at once, and
+  // not appended if its outputs become constants.
+  absl::Status CompileNode(ApplyId id, const Fused* chain, bool fold, const std::vector<uint32_t>& slot_of, int depth,
+                           bool* folded);
   void ComputeLifetimes();
   absl::Status CheckInput(size_t i, const Value& v) const;
   void Bind(size_t input, const Value& v);

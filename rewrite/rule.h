@@ -45,6 +45,8 @@ struct Rule {
   bool types_given = false;  // `:types given`: the author vouches for equal types where inference cannot tell
   bool backward = false;     // the reverse direction of a birewrite
   std::vector<Condition> conditions;
+  // Instances to evaluate both sides on: lists of (variable value), read by whoever checks rules.
+  std::vector<std::pair<Term, Position>> tests;
 
   std::vector<Term> slots;  // variables, by slot
   Pattern pattern;

@@ -1,5 +1,6 @@
 #include "rewrite/rule_language.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -137,7 +138,9 @@ void RuleLoader::LoadRule(const Form& form, const std::string& ruleset) {
 // Variables of `t` must be bound; a call must have an arity that its function takes.
 absl::Status RuleLoader::CheckExpression(Term t, const std::vector<Term>& bound, bool calls_only) const {
   for (Term v : Variables(ctx_, t)) {
-    if (std::find(bound.begin(), bound.end(), v) == bound.end()) {
+    // The list that ..?xs is bound to can be handed on whole as ?xs, and a list ?xs be spliced as ..?xs.
+    auto binds = [&](Term b) { return b == v || ctx_.Text(b) == ctx_.Text(v); };
+    if (std::none_of(bound.begin(), bound.end(), binds)) {
       return absl::InvalidArgumentError(absl::StrFormat("variable %s%s is bound by neither the left side nor a :let",
                                                         ctx_.IsRest(v) ? "..?" : "?", std::string(ctx_.Text(v))));
     }
@@ -199,9 +202,18 @@ absl::Status RuleLoader::BuildRule(Rule rule, const std::vector<std::pair<Term, 
       Condition d{*normalized, Template::Compile(ctx_, *normalized, rule.slots), static_cast<int>(rule.slots.size()), value.position};
       rule.slots.push_back(c[0]);
       rule.conditions.push_back(std::move(d));
+    } else if (k == ":test") {
+      if (!ctx_.IsTuple(t)) return absl::InvalidArgumentError(":test takes a list ((?variable value) …)");
+      for (Term b : ctx_.Children(t)) {
+        auto c = ctx_.Children(b);
+        if (c.size() != 2 || !ctx_.IsVariable(c[0]) || std::find(rule.slots.begin(), rule.slots.end(), c[0]) == rule.slots.end()) {
+          return absl::InvalidArgumentError(":test binds variables of the left side: ((?variable value) …)");
+        }
+      }
+      rule.tests.emplace_back(t, value.position);
     } else {
       return absl::InvalidArgumentError(
-          absl::StrFormat("unknown option %s; known are :valid, :when, :let, :types", std::string(k)));
+          absl::StrFormat("unknown option %s; known are :valid, :when, :let, :types, :test", std::string(k)));
     }
   }
   auto rhs = operators_.Normalize(rule.rhs, true);
@@ -243,7 +255,7 @@ void RuleLoader::Lint(const Rule& rule) {
   }
   if (!rule.conditions.empty()) return;
   for (const Rule& other : rules_.rules()) {
-    if (other.backward || !other.conditions.empty()) continue;
+    if (other.backward || !other.conditions.empty() || other.ruleset != rule.ruleset) continue;
     Term back = apply(other, rule.rhs);
     if (!back.is_nil() && back == rule.lhs) warn(absl::StrFormat("it is undone by %s, so normalizing with both does not end", other.Where()));
   }

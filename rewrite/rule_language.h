@@ -10,7 +10,7 @@
 //   (operator my::Gate :comm)
 //
 // Options of a rule, in any order: `:valid CLASS`, `:when (guard …)` (repeatable; all must hold, evaluated in order), `:let (?v expression)`
-// (repeatable), `:types given`. On the right side a tuple whose rator is a registered function is a call, evaluated when the rule fires.
+// (repeatable), `:types given`, `:test ((?v value) …)` (repeatable; instances for `retuple check`). On the right side a tuple whose rator is a registered function is a call, evaluated when the rule fires.
 #ifndef RETUPLE_REWRITE_RULE_LANGUAGE_H_
 #define RETUPLE_REWRITE_RULE_LANGUAGE_H_
 

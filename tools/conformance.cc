@@ -82,6 +82,9 @@ std::string KindName(const Value& v) {
   }
 }
 
+// One unit in the last place of bf16: the package's values are truncated, Retuple rounds to the nearest even.
+constexpr double kBF16Unit = 0x1.0p-7;
+
 struct Tolerance {
   double rtol, atol;
   bool shape_only;
@@ -106,9 +109,10 @@ std::string CompareTensors(const Tensor& got, const Tensor& want, const Toleranc
       break;
     } else if (IsFloat(want.dtype())) {
       const double g = got.At(i), w = want.At(i);
+      const double rtol = want.dtype() == DType::kBF16 ? std::max(tolerance.rtol, kBF16Unit) : tolerance.rtol;
       const bool ok = (g == w) || (std::isnan(g) && std::isnan(w)) ||
                       (std::isfinite(g) && std::isfinite(w) &&
-                       std::fabs(g - w) <= tolerance.atol + tolerance.rtol * std::fabs(w));
+                       std::fabs(g - w) <= tolerance.atol + rtol * std::fabs(w));
       if (!ok) note(i, absl::StrFormat("%.9g", g), absl::StrFormat("%.9g", w));
     } else if (got.IntAt(i) != want.IntAt(i)) {
       note(i, absl::StrCat(got.IntAt(i)), absl::StrCat(want.IntAt(i)));
@@ -165,13 +169,14 @@ absl::StatusOr<std::vector<Value>> ReadValues(const fs::path& set, const char* p
   }
 }
 
-// Two tests feed bf16 of another shape than they declare (CastLike's second operand, of which only the type counts).
+// Four tests feed CastLike's second operand, of which only the type counts, in another shape than they declare: the
+// declared shape gives way, so that the plan accepts it. What comes out is compared all the same.
 void RelaxShape(Graph& graph, size_t k, const Value& v) {
-  if (k >= graph.inputs().size() || !v.is_tensor() || v.tensor.dtype() != DType::kBF16) return;
+  if (k >= graph.inputs().size() || !v.is_tensor()) return;
   const VarId var = graph.inputs()[k];
   const Type& declared = graph.type(var);
-  if (declared.is_static() && declared.dtype() == DType::kBF16 && !(declared == v.tensor.type())) {
-    graph.set_type(var, Type::Tensor(DType::kBF16));
+  if (declared.is_static() && declared.dtype() == v.tensor.dtype() && !(declared == v.tensor.type())) {
+    graph.set_type(var, Type::Tensor(declared.dtype()));
   }
 }
 

@@ -5,8 +5,9 @@
 //
 // The folder may also be one category or one test. Inputs are bound by position among the graph's inputs; initialisers
 // that are inputs too keep their defaults. Two values agree when kind, element type and shape are equal, strings and
-// integers are equal, and floats satisfy |got - want| <= atol + rtol |want|, NaN equal to NaN. Tests that draw random
-// numbers are compared by type and shape only and are listed by name.
+// integers are equal, and floats satisfy |got - want| <= atol + rtol |want|, NaN equal to NaN; for bf16 rtol is at least one unit
+// in the last place, because the package truncates where Retuple rounds. Tests that draw random numbers are compared by
+// type and shape only and are listed by name.
 #ifndef RETUPLE_TOOLS_CONFORMANCE_H_
 #define RETUPLE_TOOLS_CONFORMANCE_H_
 

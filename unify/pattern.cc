@@ -324,7 +324,11 @@ Template Template::Compile(const Context& ctx, Term t, const std::vector<Term>& 
   auto visit = [&](Term u) {
     if (ctx.IsVariable(u)) {
       auto it = numbering.find(u);
-      out.steps_.push_back({ctx.IsRest(u) ? Code::kSplice : Code::kSlot, u, it == numbering.end() ? -1 : it->second});
+      int slot = it == numbering.end() ? -1 : it->second;
+      for (size_t i = 0; slot < 0 && i < slots.size(); ++i) {
+        if (ctx.Text(slots[i]) == ctx.Text(u)) slot = static_cast<int>(i);
+      }
+      out.steps_.push_back({ctx.IsRest(u) ? Code::kSplice : Code::kSlot, u, slot});
     } else if (!ctx.IsTuple(u) || u.is_nil()) {
       out.steps_.push_back({Code::kPush, u, -1});
     } else {

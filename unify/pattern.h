@@ -73,7 +73,8 @@ class Pattern {
   std::vector<Term> keys_;  // parallel to edges_ (key of a keyword value)
 };
 
-// Builds terms from bindings: the right side of a rule. A rest variable is spliced.
+// Builds terms from bindings: the right side of a rule. A rest variable `..?xs` is spliced; `?xs` is its list as one term, and a
+// list bound to `?xs` is spliced by `..?xs`.
 class Template {
  public:
   static Template Compile(const Context& ctx, Term t, const std::vector<Term>& slots);

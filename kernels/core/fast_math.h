@@ -80,9 +80,9 @@ inline float FastTanh(float x) {
   p = p * z - 0.0537377968f;
   p = p * z + 0.133314207f;
   p = p * z - 0.333332807f;
-  const float small = p * z * x + x;
-  const float large = std::copysign(1.0f - 2.0f / (FastExp(2.0f * a) + 1.0f), x);
-  return a < 0.625f ? small : (x != x ? x : large);
+  const float small = p * z * a + a;
+  const float large = 1.0f - 2.0f / (FastExp(2.0f * a) + 1.0f);
+  return x != x ? x : std::copysign(a < 0.625f ? small : large, x);
 }
 
 // Odd polynomial below 0.92, else 1 - e^q(|x|) with q fitted to log erfc on [0.91, 4].

@@ -51,7 +51,10 @@ template <typename I>
 bool ParseWhole(std::string_view text, I* out) {
   text = Trim(text);
   std::string_view digits = text;
-  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
+  if (!digits.empty() && digits.front() == '+') {
+    digits.remove_prefix(1);
+    if (!digits.empty() && digits.front() == '-') return false;
+  }
   const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), *out);
   if (r.ec == std::errc() && r.ptr == digits.data() + digits.size() && !digits.empty()) return true;
   double v;

@@ -1,7 +1,7 @@
 // ReduceSum, Mean, Max, Min, Prod, L1, L2, SumSquare: a fold f over mapped elements m(x), then a final step.
 //
 // Sums of f32 are accumulated in 16 lanes over blocks of at most 2048 elements, the blocks in double; rows
-// (innermost axis kept) in blocks of 64 rows. The error stays that of a short sum. f16 and bf16 fold in float,
+// (innermost axis kept) in blocks of 64 rows, and those in blocks of 64. The error stays that of a short sum. f16 and bf16 fold in float,
 // integers in 64 bits (results wrap to the element type). Of nothing: 0 for sums, 1 for the product, the lowest and
 // the highest value (or infinity) for Max and Min, NaN for the mean of floats.
 #include "kernels/core/reduce.h"
@@ -172,20 +172,25 @@ template <typename R, typename T>
 void FoldRows(const Reduction& r, const T* x, T* out, int64_t begin, int64_t end) {
   using A = typename R::template Acc<T>;
   constexpr int64_t kColumns = 512, kRows = 64;
-  A sum[kColumns], block[kColumns];
+  A sum[kColumns], middle[kColumns], block[kColumns];
   for (int64_t c = 0; c < r.inner; c += kColumns) {
     const int64_t m = std::min(kColumns, r.inner - c);
-    int64_t result = -1, rows = 0;
-    auto merge = [&] {
-      if constexpr (R::kBlocked) {
-        if (rows == 0) return;
-        for (int64_t i = 0; i < m; ++i) sum[i] = R::Combine(sum[i], block[i]);
-        rows = 0;
-      }
+    std::fill(middle, middle + m, A{});
+    std::fill(block, block + m, A{});
+    int64_t result = -1, rows = 0, blocks = 0;
+    // Empties `from`, which holds `count` parts, into `to`.
+    auto merge = [m](A* to, A* from, int64_t& count) {
+      if (count == 0) return;
+      for (int64_t i = 0; i < m; ++i) to[i] = R::Combine(to[i], from[i]), from[i] = A{};
+      count = 0;
     };
     auto flush = [&] {
       if (result < 0) return;
-      merge();
+      if constexpr (R::kBlocked) {
+        merge(middle, block, rows);
+        blocks = 1;
+        merge(sum, middle, blocks);
+      }
       for (int64_t i = 0; i < m; ++i) out[result + c + i] = static_cast<T>(R::Finish(sum[i], r.count));
     };
     DriveReduction(
@@ -198,12 +203,11 @@ void FoldRows(const Reduction& r, const T* x, T* out, int64_t begin, int64_t end
         [&](int64_t, int64_t from) {
           const T* p = x + from + c;
           if constexpr (R::kBlocked) {
-            if (rows == 0) {
-              for (int64_t i = 0; i < m; ++i) block[i] = R::Map(static_cast<A>(p[i]));
-            } else {
-              for (int64_t i = 0; i < m; ++i) block[i] = R::Combine(block[i], R::Map(static_cast<A>(p[i])));
+            for (int64_t i = 0; i < m; ++i) block[i] = R::Combine(block[i], R::Map(static_cast<A>(p[i])));
+            if (++rows == kRows) {
+              merge(middle, block, rows);
+              if (++blocks == kRows) merge(sum, middle, blocks);
             }
-            if (++rows == kRows) merge();
           } else {
             for (int64_t i = 0; i < m; ++i) sum[i] = R::Combine(sum[i], R::Map(static_cast<A>(p[i])));
           }

@@ -3,6 +3,8 @@
 #define RETUPLE_KERNELS_DENSE_ACTIVATION_H_
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace retuple::internal {
 
@@ -21,8 +23,7 @@ struct Activation {
   };
   Kind kind = Kind::kNone;
   float a = 0, b = 0;
-  const float* slopes = nullptr;  // kPRelu: one a channel, or one for all
-  bool one_slope = false;
+  std::shared_ptr<const std::vector<float>> slopes;  // kPRelu: one a channel, or one for all
 };
 
 // x[i] = f(x[i] + add[i]) for i < n, all of channel `channel`; `add` may be null.

@@ -60,7 +60,8 @@ using Packed = std::variant<std::monostate, PackedMatrix<float>, PackedMatrix<do
 
 class MatMulKernel final : public Kernel {
  public:
-  explicit MatMulKernel(const Tensor* b) {
+  // `bias`: one number a column, added to the result; empty for none.
+  MatMulKernel(const Tensor* b, std::vector<float> bias) : bias_(std::move(bias)) {
     if (b == nullptr || b->rank() < 2 || b->size() == 0) return;
     const int r = b->rank();
     if (Product(b->dims(), 0, r - 2) != 1) return;
@@ -113,9 +114,32 @@ class MatMulKernel final : public Kernel {
   template <typename T>
   absl::Status Compute(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b, T* y) const {
     if (s.batches == 0) return absl::OkStatus();
+    RT_RETURN_IF_ERROR(ComputeProduct<T>(ctx, s, a, b, y));
+    if constexpr (std::is_same_v<T, float>) {
+      if (!bias_.empty() && !BiasInProduct(s)) {
+        if (static_cast<int64_t>(bias_.size()) != s.n) return Bad(ctx, "%d biases for %d columns", bias_.size(), s.n);
+        const int64_t rows = s.m * s.batches;
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < s.n; ++j) y[i * s.n + j] += bias_[static_cast<size_t>(j)];
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  bool BiasInProduct(const MatMulShape& s) const {
+    const auto* packed = std::get_if<PackedMatrix<float>>(&packed_);
+    return packed != nullptr && packed->k() == s.k && packed->n() == s.n && s.b_is_one_matrix &&
+           static_cast<int64_t>(bias_.size()) == s.n;
+  }
+
+  template <typename T>
+  absl::Status ComputeProduct(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b, T* y) const {
     const auto* packed = std::get_if<PackedMatrix<T>>(&packed_);
     if (packed != nullptr && packed->k() == s.k && packed->n() == s.n && s.b_is_one_matrix) {
-      packed->Multiply(&ctx.threads(), s.m * s.batches, {a, s.k, 1}, nullptr, y, s.n);
+      const T* bias = nullptr;
+      if constexpr (std::is_same_v<T, float>) bias = BiasInProduct(s) ? bias_.data() : nullptr;
+      packed->Multiply(&ctx.threads(), s.m * s.batches, {a, s.k, 1}, bias, y, s.n);
       return absl::OkStatus();
     }
     if (s.b_is_one_matrix) {
@@ -150,13 +174,16 @@ class MatMulKernel final : public Kernel {
   }
 
   Packed packed_;
+  std::vector<float> bias_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeMatMul(const KernelInit& init) {
-  return std::make_unique<MatMulKernel>(init.constants.size() > 1 ? init.constants[1] : nullptr);
-}
+absl::StatusOr<std::unique_ptr<Kernel>> MakeMatMul(const KernelInit& init) { return MakeBiasedMatMul(init, {}); }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init, std::vector<float> bias) {
+  return std::make_unique<MatMulKernel>(init.constants.size() > 1 ? init.constants[1] : nullptr, std::move(bias));
+}
 
 void RegisterMatMul(KernelRegistry& r) { r.AddFactory("MatMul", MakeMatMul); }
 

@@ -3,6 +3,7 @@
 #define RETUPLE_KERNELS_DENSE_MATMUL_H_
 
 #include <span>
+#include <vector>
 
 #include "kernels/dense/util.h"
 
@@ -40,6 +41,9 @@ absl::Status ForEachBatch(const MatMulShape& s, F&& f) {
   }
   return absl::OkStatus();
 }
+
+// MatMul plus one number a column of the result (f32); used by the plan's fusion.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init, std::vector<float> bias);
 
 }  // namespace retuple::internal
 

@@ -20,39 +20,45 @@ int64_t IndexOf(const std::vector<int64_t>& v, int64_t x) {
   return std::lower_bound(v.begin(), v.end(), x) - v.begin();
 }
 
-// dst[i] = src[i · s + first] where that is in [0, n), else `fill`; i < count. `first` may be negative.
 template <typename T>
-void CopyPhase(const T* src, int64_t n, int64_t first, int64_t s, T* dst, int64_t count, T fill) {
-  int64_t lo = first < 0 ? std::min(count, (-first + s - 1) / s) : 0;
-  const int64_t hi = n > first ? std::clamp((n - first + s - 1) / s, lo, count) : lo;
-  for (int64_t i = 0; i < lo; ++i) dst[i] = fill;
-  if (s == 1) {
-    constexpr int kL = kLanes<T>;
-    const T* p = src + first + lo;
-    T* q = dst + lo;
-    int64_t len = hi - lo;
-    for (; len >= kL; len -= kL, p += kL, q += kL) Store(q, Load(p));
-    if (len > 0) StoreN(q, LoadN(p, static_cast<int>(len)), static_cast<int>(len));
-  } else {
-#if defined(__AVX512F__)
-    if constexpr (sizeof(T) == 4) {
-      if (s == 2) {
-        const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-        // The second vector is read only where all its elements exist.
-        for (; lo + 16 <= hi && (lo + 16) * 2 + first <= n; lo += 16) {
-          const T* p = src + lo * 2 + first;
-          const __m512i a = _mm512_loadu_si512(p), b = _mm512_loadu_si512(p + 16);
-          _mm512_storeu_si512(dst + lo, _mm512_permutex2var_epi32(a, even, b));
-        }
-      }
-    }
-#endif
-    for (int64_t i = lo; i < hi; ++i) dst[i] = src[i * s + first];
-  }
-  for (int64_t i = hi; i < count; ++i) dst[i] = fill;
+void CopyRow(const T* src, int64_t n, T* dst) {
+  constexpr int kL = kLanes<T>;
+  for (; n >= kL; n -= kL, src += kL, dst += kL) Store(dst, Load(src));
+  if (n > 0) StoreN(dst, LoadN(src, static_cast<int>(n)), static_cast<int>(n));
 }
 
+#if defined(__AVX512F__)
+// Even elements of src to `even`, odd ones to `odd`; either may be null.
+void SplitRow(const void* src_bits, int64_t n, void* even_bits, void* odd_bits) {
+  const auto* src = static_cast<const int32_t*>(src_bits);
+  auto* even = static_cast<int32_t*>(even_bits);
+  auto* odd = static_cast<int32_t*>(odd_bits);
+  const __m512i pick_even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i pick_odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  for (int64_t x = 0; x < n; x += 32) {
+    const int64_t left = std::min<int64_t>(32, n - x);
+    const uint32_t have = left >= 32 ? 0xffffffffu : (1u << left) - 1;
+    const __m512i a = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have & 0xffff), src + x);
+    const __m512i b = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have >> 16), src + x + 16);
+    if (even != nullptr) {
+      const auto m = static_cast<__mmask16>((1u << ((left + 1) / 2)) - 1);
+      _mm512_mask_storeu_epi32(even + x / 2, m, _mm512_permutex2var_epi32(a, pick_even, b));
+    }
+    if (odd != nullptr) {
+      const auto m = static_cast<__mmask16>((1u << (left / 2)) - 1);
+      _mm512_mask_storeu_epi32(odd + x / 2, m, _mm512_permutex2var_epi32(a, pick_odd, b));
+    }
+  }
+}
+#endif
+
 }  // namespace
+
+PaddedPlanes::Lane PaddedPlanes::LaneOf(int64_t q, int64_t pad, int64_t s, const std::vector<int64_t>& phases) const {
+  const int64_t phase = (q + pad) % s;
+  const bool read = std::binary_search(phases.begin(), phases.end(), phase);
+  return {read ? IndexOf(phases, phase) : -1, (q + pad) / s};
+}
 
 PaddedPlanes::PaddedPlanes(const Window& w, bool split_rows)
     : window_(w),
@@ -69,6 +75,12 @@ PaddedPlanes::PaddedPlanes(const Window& w, bool split_rows)
   if (MulOverflows(rows_, pitch_, &plane_) || MulOverflows(plane_, phases, &plane_) || !channel_size()) {
     plane_ = -1;
     return;
+  }
+  for (int64_t q = 0; q < std::min(w.stride[2], w.in[2]); ++q) {
+    col_lanes_.push_back(LaneOf(q, w.pad_begin[2], w.stride[2], col_phases_));
+  }
+  for (int64_t q = 0; q < std::min(sh, w.in[1]); ++q) {
+    row_lanes_.push_back(LaneOf(q, w.pad_begin[1], sh, row_phases_));
   }
   for (int64_t kd = 0; kd < w.kernel[0]; ++kd) {
     for (int64_t kh = 0; kh < w.kernel[1]; ++kh) {
@@ -91,35 +103,74 @@ std::optional<int64_t> PaddedPlanes::channel_size() const {
 }
 
 template <typename T>
-void PaddedPlanes::Copy(const T* src, T* dst, T fill) const {
+void PaddedPlanes::Fill(T* dst, T value) const {
   const Window& w = window_;
-  const int64_t depth = w.in[0] + w.pad_begin[0] + w.pad_end[0];
-  const int64_t sh = split_rows_ ? w.stride[1] : 1;
-  for (int64_t d = 0; d < depth; ++d) {
-    const int64_t z = d - w.pad_begin[0];
-    if (z < 0 || z >= w.in[0]) {
-      std::fill(dst, dst + plane_, fill);
-      dst += plane_;
+  if (col_phases_.size() * row_phases_.size() > 1 || w.stride[2] > 1 || (split_rows_ && w.stride[1] > 1)) {
+    std::fill(dst, dst + *channel_size(), value);
+    return;
+  }
+  const int64_t depth = w.in[0] + w.pad_begin[0] + w.pad_end[0], around = w.pad_begin[2] + w.pad_end[2];
+  for (int64_t d = 0; d < depth; ++d, dst += plane_) {
+    if (d < w.pad_begin[0] || d >= w.pad_begin[0] + w.in[0]) {
+      std::fill(dst, dst + plane_, value);
       continue;
     }
-    for (int64_t row_phase : row_phases_) {
-      for (int64_t col_phase : col_phases_) {
-        for (int64_t r = 0; r < rows_; ++r, dst += pitch_) {
-          const int64_t y = r * sh + row_phase - w.pad_begin[1];
-          if (y < 0 || y >= w.in[1]) {
-            std::fill(dst, dst + pitch_, fill);
-          } else {
-            CopyPhase(src + (z * w.in[1] + y) * w.in[2], w.in[2], col_phase - w.pad_begin[2], w.stride[2], dst,
-                      pitch_, fill);
+    // Up to the first element; the gaps between rows; from the last element on.
+    T* p = dst + w.pad_begin[1] * pitch_ + w.pad_begin[2];
+    std::fill(dst, p, value);
+    for (int64_t y = 0; y + 1 < w.in[1]; ++y, p += pitch_) {
+      for (int64_t x = 0; x < around; ++x) p[w.in[2] + x] = value;
+    }
+    std::fill(w.in[1] > 0 ? p + w.in[2] : p, dst + plane_, value);
+  }
+}
+
+template <typename T>
+void PaddedPlanes::Copy(const T* src, T* dst) const {
+  const Window& w = window_;
+  const int64_t height = w.in[1], width = w.in[2], s = w.stride[2];
+  const auto sh = static_cast<int64_t>(row_lanes_.size());
+  const auto cols = static_cast<int64_t>(col_phases_.size());
+  const int64_t phase_size = rows_ * pitch_;
+  for (int64_t z = 0; z < w.in[0]; ++z) {
+    T* plane = dst + (z + w.pad_begin[0]) * plane_;
+    for (int64_t y = 0; y < height; ++y, src += width) {
+      const Lane& row = row_lanes_[static_cast<size_t>(sh == 1 ? 0 : y % sh)];
+      if (row.phase < 0) continue;
+      T* base = plane + row.phase * cols * phase_size + (row.first + (sh == 1 ? y : y / sh)) * pitch_;
+      if (s == 1) {
+        CopyRow(src, width, base + w.pad_begin[2]);
+        continue;
+      }
+#if defined(__AVX512F__)
+      if constexpr (sizeof(T) == 4) {
+        if (s == 2 && width > 1) {
+          T* to[2];
+          for (size_t q = 0; q < 2; ++q) {
+            const Lane& c = col_lanes_[q];
+            to[q] = c.phase < 0 ? nullptr : base + c.phase * phase_size + c.first;
           }
+          SplitRow(src, width, to[0], to[1]);
+          continue;
         }
+      }
+#endif
+      for (size_t q = 0; q < col_lanes_.size(); ++q) {
+        const Lane& c = col_lanes_[q];
+        if (c.phase < 0) continue;
+        T* to = base + c.phase * phase_size + c.first;
+        for (int64_t x = static_cast<int64_t>(q); x < width; x += s) *to++ = src[x];
       }
     }
   }
 }
 
-template void PaddedPlanes::Copy<float>(const float*, float*, float) const;
-template void PaddedPlanes::Copy<double>(const double*, double*, double) const;
-template void PaddedPlanes::Copy<uint32_t>(const uint32_t*, uint32_t*, uint32_t) const;
+#define RETUPLE_PLANES(T)                               \
+  template void PaddedPlanes::Fill<T>(T*, T) const;     \
+  template void PaddedPlanes::Copy<T>(const T*, T*) const;
+RETUPLE_PLANES(float)
+RETUPLE_PLANES(double)
+RETUPLE_PLANES(uint32_t)
+#undef RETUPLE_PLANES
 
 }  // namespace retuple::internal

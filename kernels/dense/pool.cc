@@ -85,11 +85,12 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
   }
   ctx.threads().ParallelFor(slots, 1, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot) {
+      T* copy = planes.in_place() ? nullptr : scratch + slot * (*channel + 16);
+      if (copy != nullptr) planes.Fill(copy, fill);
       for (int64_t i = slot; i < total; i += slots) {
         const T* in = x + i * in_size;
-        if (!planes.in_place()) {
-          T* copy = scratch + slot * (*channel + 16);
-          planes.Copy(in, copy, fill);
+        if (copy != nullptr) {
+          planes.Copy(in, copy);
           in = copy;
         }
         T* out = y + i * out_size;

@@ -29,7 +29,7 @@ class QuantizedConv : public Kernel {
     for (int64_t m = 0; m < maps; ++m) {
       WidenBytes(w.dtype(), w.data<char>() + m * depth, depth, w_zero.at(m), wide_w + m * depth);
     }
-    return Convolve<uint32_t>(ctx, s, wide_x, wide_w, nullptr, bias, {}, sums);
+    return Convolve<uint32_t>(ctx, s, wide_x, wide_w, bias, sums);
   }
 
   absl::StatusOr<ConvShape> Shape(const KernelContext& ctx, const Tensor& x, const Tensor& w) const {
