@@ -12,7 +12,9 @@ namespace retuple {
 namespace internal {
 
 bool SameValue(int64_t a, int64_t b) { return a == b; }
-bool SameValue(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
+bool SameValue(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+}
 bool SameValue(const std::string& a, const std::string& b) { return a == b; }
 bool SameValue(const Tensor& a, const Tensor& b) { return a == b; }
 bool SameValue(const GraphPtr& a, const GraphPtr& b) {
@@ -56,17 +58,16 @@ std::string ValueToString(const Type& v) { return v.ToString(); }
 }  // namespace internal
 
 std::string_view AttrKindName(AttrKind k) {
-  static constexpr std::string_view kNames[] = {"int",  "float",  "string",  "tensor",  "graph",  "type",
-                                                "ints", "floats", "strings", "tensors", "graphs", "types"};
+  static constexpr std::string_view kNames[] = {"int",     "float",   "string", "tensor",
+                                                "graph",   "type",    "ints",   "floats",
+                                                "strings", "tensors", "graphs", "types"};
   return kNames[static_cast<size_t>(k)];
 }
 
 bool AttrEqual(const AttrValue& a, const AttrValue& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
-      [&](const auto& x) {
-        return internal::SameValue(x, std::get<std::decay_t<decltype(x)>>(b));
-      },
+      [&](const auto& x) { return internal::SameValue(x, std::get<std::decay_t<decltype(x)>>(b)); },
       a);
 }
 

@@ -1,13 +1,15 @@
-// Symbolic dims in normal form: a dim that is not a number is a polynomial with int64 coefficients over atoms.
+// Symbolic dims in normal form: a dim that is not a number is a polynomial with int64 coefficients
+// over atoms.
 //
-// Atoms are named symbols, fresh symbols, and divisions (or oversized expressions) that do not simplify. The
-// polynomials are interned in one process-wide table, so that equality of dims is equality of ids. Fresh
-// symbols take ids from the upper half of the range and own no storage.
+// Atoms are named symbols, fresh symbols, and divisions (or oversized expressions) that do not
+// simplify. The polynomials are interned in one process-wide table, so that equality of dims is
+// equality of ids. Fresh symbols take ids from the upper half of the range and own no storage.
 #include "ir_bridge/dim.h"
 
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -22,22 +24,24 @@ constexpr size_t kMaxTerms = 24;
 constexpr size_t kMaxDegree = 12;
 constexpr size_t kMaxText = 120;  // a longer expression prints as a number of its own: texts nest
 
-using Monomial = std::vector<uint32_t>;        // atoms, sorted, with repetition; empty: the number 1
-using Poly = std::map<Monomial, int64_t>;      // no zero coefficients
+using Monomial = std::vector<uint32_t>;    // atoms, sorted, with repetition; empty: the number 1
+using Poly = std::map<Monomial, int64_t>;  // no zero coefficients
 
 struct Entry {
   enum class Kind : uint8_t { kName, kPoly, kOpaque };
   Kind kind;
-  Poly poly;         // kPoly: the value
-  std::string text;  // kName, kOpaque: how it prints
+  Poly poly;                         // kPoly: the value
+  std::string text;                  // kName, kOpaque: how it prints
+  std::vector<uint32_t> parts = {};  // of a broadcast: the symbols, sorted
 };
 
 struct Table {
   std::mutex mutex;
-  std::deque<Entry> entries{Entry{Entry::Kind::kOpaque, {}, "0"}};  // id 0 is never a symbol
+  std::deque<Entry> entries{Entry{Entry::Kind::kOpaque, {}, "0", {}}};  // id 0 is never a symbol
   std::map<std::string, uint32_t, std::less<>> names;
   std::map<Poly, uint32_t> polys;
   std::map<std::pair<char, std::pair<Poly, Poly>>, uint32_t> opaque;
+  std::map<std::vector<uint32_t>, uint32_t> broadcasts;
 };
 
 Table& GetTable() {
@@ -119,8 +123,8 @@ std::optional<Poly> Product(const Poly& a, const Poly& b) {
 }
 
 // The quotient c·m by the one term `d`, if it divides exactly.
-std::optional<std::pair<Monomial, int64_t>> DivideTerm(const Monomial& m, int64_t c, const Monomial& dm,
-                                                       int64_t dc) {
+std::optional<std::pair<Monomial, int64_t>> DivideTerm(const Monomial& m, int64_t c,
+                                                       const Monomial& dm, int64_t dc) {
   if (dc == 0 || (dc == -1 && c == INT64_MIN) || c % dc != 0) return std::nullopt;
   if (!std::includes(m.begin(), m.end(), dm.begin(), dm.end())) return std::nullopt;
   Monomial q;
@@ -157,7 +161,7 @@ struct Maker {
     if (p.size() == 1 && m.empty()) return {c, 0};
     if (p.size() == 1 && m.size() == 1 && c == 1) return {0, m[0]};
     auto [it, inserted] = t.polys.try_emplace(p, static_cast<uint32_t>(t.entries.size()));
-    if (inserted) t.entries.push_back({Entry::Kind::kPoly, p, PolyText(t, p)});
+    if (inserted) t.entries.push_back({Entry::Kind::kPoly, p, PolyText(t, p), {}});
     return {0, it->second};
   }
   uint32_t Opaque(char op, const Poly& a, const Poly& b) {
@@ -170,7 +174,7 @@ struct Maker {
                          : op == '%' ? "ceil(" + ratio + ")"
                                      : "(" + x + op + y + ")";
       if (text.size() > kMaxText) text = "e" + std::to_string(t.entries.size());
-      t.entries.push_back({Entry::Kind::kOpaque, {}, std::move(text)});
+      t.entries.push_back({Entry::Kind::kOpaque, {}, std::move(text), {}});
     }
     return it->second;
   }
@@ -180,6 +184,26 @@ struct Maker {
     if (sum) return Intern(*sum);
     const bool swap = op != '-' && pb < pa;
     return {0, swap ? Opaque(op, pb, pa) : Opaque(op, pa, pb)};
+  }
+  std::vector<uint32_t> Parts(uint32_t symbol) const {
+    if (symbol < kFirstFresh && !t.entries[symbol].parts.empty()) return t.entries[symbol].parts;
+    return {symbol};
+  }
+  uint32_t Broadcast(uint32_t a, uint32_t b) {
+    const std::vector<uint32_t> pa = Parts(a), pb = Parts(b);
+    std::vector<uint32_t> all;
+    std::set_union(pa.begin(), pa.end(), pb.begin(), pb.end(), std::back_inserter(all));
+    if (all == pa) return a;
+    if (all == pb) return b;
+    auto [it, inserted] = t.broadcasts.try_emplace(all, static_cast<uint32_t>(t.entries.size()));
+    if (inserted) {
+      std::string text;
+      for (uint32_t s : all) text += (text.empty() ? "bc(" : ",") + AtomText(t, s);
+      text += ")";
+      if (text.size() > kMaxText) text = "e" + std::to_string(t.entries.size());
+      t.entries.push_back({Entry::Kind::kOpaque, {}, std::move(text), std::move(all)});
+    }
+    return it->second;
   }
   // ⌊a/b⌋ or ⌈a/b⌉: what divides exactly comes out of the bracket, ⌊(4N + 3)/2⌋ = 2N + 1.
   std::pair<int64_t, uint32_t> Divide(char op, Dim a, Dim b) {
@@ -191,7 +215,8 @@ struct Maker {
       for (const auto& [m, c] : pa) {
         if (auto q = DivideTerm(m, c, dm, dc)) {
           AddTerm(quotient, q->first, q->second);
-        } else if (m.empty() && dm.empty() && dc > 0) {  // the number splits into quotient and remainder
+        } else if (m.empty() && dm.empty() &&
+                   dc > 0) {  // the number splits into quotient and remainder
           const int64_t whole = FloorDivInt(c, dc);
           AddTerm(quotient, m, whole);
           AddTerm(rest, m, c - whole * dc);
@@ -222,7 +247,7 @@ Dim Dim::Named(std::string_view name) {
   auto it = t.names.find(name);
   if (it == t.names.end()) {
     it = t.names.emplace(std::string(name), static_cast<uint32_t>(t.entries.size())).first;
-    t.entries.push_back({Entry::Kind::kName, {}, std::string(name)});
+    t.entries.push_back({Entry::Kind::kName, {}, std::string(name), {}});
   }
   return Dim(0, it->second);
 }
@@ -302,6 +327,11 @@ Dim CeilDiv(Dim a, Dim b) {
   }
   const auto [value, id] = Maker(GetTable()).Divide('%', a, b);
   return Dim(value, id);
+}
+
+Dim BroadcastSymbols(Dim a, Dim b) {
+  if (a == b) return a;
+  return Dim(0, Maker(GetTable()).Broadcast(a.symbol_, b.symbol_));
 }
 
 }  // namespace retuple

@@ -1,10 +1,13 @@
-// One dimension of a shape, or one element of an integer tensor that carries shapes: a number or a symbol.
+// One dimension of a shape, or one element of an integer tensor that carries shapes: a number or a
+// symbol.
 //
-// A symbol stands for one unknown number, the same wherever it occurs. Named symbols come from the model
-// ("batch"); fresh ones stand for dimensions that the model leaves open or that inference cannot tell.
-// Arithmetic of symbols gives a symbol again, interned in the normal form of a polynomial (divisions that do not come out
-// are atoms of it), so that equal computations of a size are equal dims: (N + 1) + 1 is N + 2, 2·N·K / N is
-// 2·K. The laws used hold for integers; a cancelled divisor is taken to be non-zero.
+// A symbol stands for one unknown number, the same wherever it occurs. Named symbols come from the
+// model
+// ("batch"); fresh ones stand for dimensions that the model leaves open or that inference cannot
+// tell. Arithmetic of symbols gives a symbol again, interned in the normal form of a polynomial
+// (divisions that do not come out are atoms of it), so that equal computations of a size are equal
+// dims: (N + 1) + 1 is N + 2, 2·N·K / N is 2·K. The laws used hold for integers; a cancelled
+// divisor is taken to be non-zero.
 #ifndef RETUPLE_IR_BRIDGE_DIM_H_
 #define RETUPLE_IR_BRIDGE_DIM_H_
 
@@ -40,6 +43,9 @@ class Dim {
   // Floor division; a known zero divisor gives a fresh symbol.
   friend Dim FloorDiv(Dim a, Dim b);
   friend Dim CeilDiv(Dim a, Dim b);
+  // What two symbols broadcast to: a symbol of its own, the same for the same pair in either order,
+  // and absorbing either of them. Pre: neither is known.
+  friend Dim BroadcastSymbols(Dim a, Dim b);
   template <typename H>
   friend H AbslHashValue(H h, const Dim& d) {
     return H::combine(std::move(h), d.value_, d.symbol_);
@@ -53,6 +59,7 @@ class Dim {
 
 Dim FloorDiv(Dim a, Dim b);
 Dim CeilDiv(Dim a, Dim b);
+Dim BroadcastSymbols(Dim a, Dim b);
 
 }  // namespace retuple
 

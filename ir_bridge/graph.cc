@@ -44,7 +44,8 @@ void ForEachBody(const Op& op, F f) {
 Effect EffectOf(const OpSchema& schema, const Op& op) {
   Effect effect = schema.effect;
   ForEachBody(op, [&](const Graph& body) {
-    for (ApplyId a : body.LiveApplies()) effect = std::max(effect, body.op_of(body.apply(a)).effect);
+    for (ApplyId a : body.LiveApplies())
+      effect = std::max(effect, body.op_of(body.apply(a)).effect);
   });
   return effect;
 }
@@ -91,10 +92,10 @@ bool operator==(const Op& a, const Op& b) {
 }
 
 uint64_t Op::Hash() const {
-  uint64_t h = internal::HashString(schema ? std::string_view(schema->form) : std::string_view(name),
-                                    schema ? 1 : 2);
-  h = internal::HashCombine(h, static_cast<uint64_t>(num_outputs) << 32 |
-                                   static_cast<uint32_t>(num_captures));
+  uint64_t h = internal::HashString(
+      schema ? std::string_view(schema->form) : std::string_view(name), schema ? 1 : 2);
+  h = internal::HashCombine(
+      h, static_cast<uint64_t>(num_outputs) << 32 | static_cast<uint32_t>(num_captures));
   if (identity != 0) h = internal::HashCombine(h, identity);
   return attrs.empty() ? h : internal::HashCombine(h, AttrMapHash(attrs));
 }

@@ -8,8 +8,8 @@ namespace {
 // Bodies nested deeper than this are not looked into: their outputs stay unknown.
 constexpr int kMaxBodyDepth = 48;
 
-// A loop body is inferred until its states settle, so that nested loops multiply: beyond this many applications
-// within one outermost call, bodies are not looked into any more.
+// A loop body is inferred until its states settle, so that nested loops multiply: beyond this many
+// applications within one outermost call, bodies are not looked into any more.
 constexpr int64_t kMaxBodyWork = 5'000'000;
 
 thread_local int body_depth = 0;
@@ -44,9 +44,9 @@ absl::Status InferAll(const Graph& g, std::vector<ValueInfo>& infos) {
     }
     auto outputs = InferOp(g.op_of(apply), operands);
     if (!outputs.ok()) {
-      return absl::Status(outputs.status().code(),
-                          absl::StrFormat("%s: %s", NodeLabel(g, a),
-                                          std::string(outputs.status().message())));
+      return absl::Status(
+          outputs.status().code(),
+          absl::StrFormat("%s: %s", NodeLabel(g, a), std::string(outputs.status().message())));
     }
     for (size_t i = 0; i < outputs->size(); ++i) {
       infos[apply.first_output + i] = std::move((*outputs)[i]);
@@ -60,8 +60,8 @@ absl::Status InferAll(const Graph& g, std::vector<ValueInfo>& infos) {
 
 absl::StatusOr<Shape> MergeShapes(const Shape& a, const Shape& b) {
   if (a.size() != b.size()) {
-    return absl::InvalidArgumentError(absl::StrFormat("shapes %s and %s differ in rank",
-                                                      ShapeToString(a), ShapeToString(b)));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("shapes %s and %s differ in rank", ShapeToString(a), ShapeToString(b)));
   }
   Shape out = a;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -164,8 +164,8 @@ absl::StatusOr<std::vector<ValueInfo>> InferBody(const Graph& body,
     if (i >= inputs.size() || inputs[i] == nullptr) continue;
     auto merged = MergeTypes(inputs[i]->type, body.type(v));
     if (!merged.ok()) {
-      return absl::InvalidArgumentError(absl::StrFormat("input '%s' of the body: %s", body.var_name(v),
-                                                        std::string(merged.status().message())));
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "input '%s' of the body: %s", body.var_name(v), std::string(merged.status().message())));
     }
     infos[v] = *inputs[i];
     infos[v].type = *std::move(merged);
@@ -189,8 +189,8 @@ absl::Status InferTypes(Graph& g, std::vector<ValueInfo>* out) {
     if (!g.type(v).has_shape()) continue;
     for (const Dim& d : g.type(v).shape()) {
       if (d.known() && d.value() < 0) {
-        return absl::InvalidArgumentError(absl::StrFormat("input '%s' has type %s: negative dimension",
-                                                          g.var_name(v), g.type(v).ToString()));
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "input '%s' has type %s: negative dimension", g.var_name(v), g.type(v).ToString()));
       }
     }
   }

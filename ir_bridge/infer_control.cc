@@ -1,5 +1,5 @@
-// Inference of control flow, sequences and optionals. Bodies are closed graphs: an Apply passes the captured
-// values after its ordinary operands, and so does inference.
+// Inference of control flow, sequences and optionals. Bodies are closed graphs: an Apply passes the
+// captured values after its ordinary operands, and so does inference.
 #include <algorithm>
 #include <string>
 
@@ -22,7 +22,8 @@ void AppendCaptures(const InferContext& c, std::vector<const ValueInfo*>& args) 
   for (int i = OrdinaryInputs(c); i < c.num_inputs(); ++i) args.push_back(c.input(i));
 }
 
-// The elements of a sequence share an element type, but symbols in it need not be one number for all of them.
+// The elements of a sequence share an element type, but symbols in it need not be one number for
+// all of them.
 Type Instance(const Type& t) {
   if (!t.has_shape()) return t;
   Shape s = t.shape();
@@ -33,8 +34,9 @@ Type Instance(const Type& t) {
 }
 
 Type ElementOf(const Type& t) {
-  return t.kind() == Type::Kind::kSequence || t.kind() == Type::Kind::kOptional ? Instance(t.element())
-                                                                              : Type();
+  return t.kind() == Type::Kind::kSequence || t.kind() == Type::Kind::kOptional
+             ? Instance(t.element())
+             : Type();
 }
 
 absl::Status ExpectSequence(const InferContext& c, int i) {
@@ -85,10 +87,12 @@ Type WithoutShape(const Type& t) {
   return Type();
 }
 
-// States that a body feeds back to itself. `run` infers one iteration from the states' types; the states are widened until
-// an iteration keeps them. Returns the outputs of the last run; `states` are the types of the results.
+// States that a body feeds back to itself. `run` infers one iteration from the states' types; the
+// states are widened until an iteration keeps them. Returns the outputs of the last run; `states`
+// are the types of the results.
 template <typename Run>
-absl::StatusOr<std::vector<ValueInfo>> Iterate(std::vector<Type>& states, size_t first_output, Run run) {
+absl::StatusOr<std::vector<ValueInfo>> Iterate(std::vector<Type>& states, size_t first_output,
+                                               Run run) {
   for (int round = 0;; ++round) {
     RETUPLE_ASSIGN_OR_RETURN(std::vector<ValueInfo> outputs, run(states));
     bool stable = true;
@@ -111,7 +115,8 @@ absl::StatusOr<std::vector<ValueInfo>> Iterate(std::vector<Type>& states, size_t
 
 Type Stacked(const Type& element, Dim length, size_t axis = 0) {
   if (!element.is_tensor()) return Type();
-  if (!element.has_shape() || axis > element.shape().size()) return TensorType(element.dtype(), std::nullopt);
+  if (!element.has_shape() || axis > element.shape().size())
+    return TensorType(element.dtype(), std::nullopt);
   Shape s = Instance(element).shape();
   s.insert(s.begin() + static_cast<int64_t>(axis), length);
   return Type::Tensor(element.dtype(), std::move(s));
@@ -128,7 +133,8 @@ absl::Status InferIf(InferContext& c) {
   for (const char* name : {"then_branch", "else_branch"}) {
     RETUPLE_ASSIGN_OR_RETURN(std::vector<ValueInfo> outputs, c.InferSubgraph(name, args));
     if (static_cast<int>(outputs.size()) != c.num_outputs()) {
-      return Contradiction("%s has %d outputs, the node has %d", name, outputs.size(), c.num_outputs());
+      return Contradiction("%s has %d outputs, the node has %d", name, outputs.size(),
+                           c.num_outputs());
     }
     branches.push_back(std::move(outputs));
   }
@@ -145,7 +151,8 @@ absl::Status InferIf(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Inputs M, cond, states, captures. Body: (iteration, cond, states, captures) → (cond, states, scan elements).
+// Inputs M, cond, states, captures. Body: (iteration, cond, states, captures) → (cond, states, scan
+// elements).
 absl::Status InferLoop(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectDType(c, 0, DType::kI64));
   RETUPLE_RETURN_IF_ERROR(ExpectDType(c, 1, DType::kBool));
@@ -177,12 +184,15 @@ absl::Status InferLoop(InferContext& c) {
   Dim trips = Dim::Fresh();
   const auto max_trips = OrdinaryInputs(c) > 0 ? c.elements(0) : std::nullopt;
   const auto start = OrdinaryInputs(c) > 1 ? c.ints(1) : std::nullopt;
-  const bool starts = OrdinaryInputs(c) < 2 || c.input(1) == nullptr || (start && *start == std::vector<int64_t>{1});
-  const bool goes_on = outputs[0].elements && outputs[0].elements->size() == 1 && (*outputs[0].elements)[0].Is(1);
+  const bool starts = OrdinaryInputs(c) < 2 || c.input(1) == nullptr ||
+                      (start && *start == std::vector<int64_t>{1});
+  const bool goes_on =
+      outputs[0].elements && outputs[0].elements->size() == 1 && (*outputs[0].elements)[0].Is(1);
   if (start && start->size() == 1 && (*start)[0] == 0) {
     trips = 0;
   } else if (max_trips && max_trips->size() == 1 && starts && goes_on) {
-    trips = (*max_trips)[0].known() ? Dim(std::max<int64_t>((*max_trips)[0].value(), 0)) : (*max_trips)[0];
+    trips = (*max_trips)[0].known() ? Dim(std::max<int64_t>((*max_trips)[0].value(), 0))
+                                    : (*max_trips)[0];
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
     const Type& t = outputs[static_cast<size_t>(i) + 1].type;
@@ -195,7 +205,8 @@ absl::Status InferLoop(InferContext& c) {
 absl::Status InferScan(InferContext& c) {
   const int inputs = OrdinaryInputs(c);
   const int64_t scans = AttrOr<int64_t>(c.attrs(), "num_scan_inputs", 0);
-  if (scans < 1 || scans > inputs) return Contradiction("num_scan_inputs is %d for %d inputs", scans, inputs);
+  if (scans < 1 || scans > inputs)
+    return Contradiction("num_scan_inputs is %d for %d inputs", scans, inputs);
   const int n = inputs - static_cast<int>(scans);
   const Ints in_axes = AttrOr<Ints>(c.attrs(), "scan_input_axes", {});
   const Ints out_axes = AttrOr<Ints>(c.attrs(), "scan_output_axes", {});
@@ -231,7 +242,8 @@ absl::Status InferScan(InferContext& c) {
   };
   RETUPLE_ASSIGN_OR_RETURN(const std::vector<ValueInfo> outputs, Iterate(states, 0, run));
   if (static_cast<int>(outputs.size()) != c.num_outputs() || c.num_outputs() < n) {
-    return Contradiction("the body has %d outputs, the node has %d", outputs.size(), c.num_outputs());
+    return Contradiction("the body has %d outputs, the node has %d", outputs.size(),
+                         c.num_outputs());
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
     if (i < n) {
@@ -249,12 +261,13 @@ absl::Status InferScan(InferContext& c) {
   return absl::OkStatus();
 }
 
-// Opset 8: (sequence_lens, states, scans), everything with a leading batch axis that the body does not see; the
-// scanned axis is 1.
+// Opset 8: (sequence_lens, states, scans), everything with a leading batch axis that the body does
+// not see; the scanned axis is 1.
 absl::Status InferScanV8(InferContext& c) {
   const int inputs = OrdinaryInputs(c) - 1;
   const int64_t scans = AttrOr<int64_t>(c.attrs(), "num_scan_inputs", 0);
-  if (scans < 1 || scans > inputs) return Contradiction("num_scan_inputs is %d for %d inputs", scans, inputs);
+  if (scans < 1 || scans > inputs)
+    return Contradiction("num_scan_inputs is %d for %d inputs", scans, inputs);
   const int n = inputs - static_cast<int>(scans);
   Dim batch = Dim::Fresh(), length = Dim::Fresh();
   auto without = [&](int i, size_t axes) -> absl::StatusOr<Type> {
@@ -293,7 +306,8 @@ absl::Status InferScanV8(InferContext& c) {
   };
   RETUPLE_ASSIGN_OR_RETURN(const std::vector<ValueInfo> outputs, Iterate(states, 0, run));
   if (static_cast<int>(outputs.size()) != c.num_outputs() || c.num_outputs() < n) {
-    return Contradiction("the body has %d outputs, the node has %d", outputs.size(), c.num_outputs());
+    return Contradiction("the body has %d outputs, the node has %d", outputs.size(),
+                         c.num_outputs());
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
     const Type t = i < n ? states[static_cast<size_t>(i)]
@@ -369,7 +383,8 @@ absl::Status InferSequenceMap(InferContext& c) {
   AppendCaptures(c, args);
   RETUPLE_ASSIGN_OR_RETURN(const std::vector<ValueInfo> outputs, c.InferSubgraph("body", args));
   if (static_cast<int>(outputs.size()) != c.num_outputs()) {
-    return Contradiction("the body has %d outputs, the node has %d", outputs.size(), c.num_outputs());
+    return Contradiction("the body has %d outputs, the node has %d", outputs.size(),
+                         c.num_outputs());
   }
   for (int i = 0; i < c.num_outputs(); ++i) {
     c.set_type(i, Type::Sequence(outputs[static_cast<size_t>(i)].type));
@@ -386,8 +401,9 @@ absl::Status InferConcatFromSequence(InferContext& c) {
   }
   const bool stack = AttrOr<int64_t>(c.attrs(), "new_axis", 0) != 0;
   Shape out = element.shape();
-  RETUPLE_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 0),
-                                                         static_cast<int>(out.size()) + (stack ? 1 : 0)));
+  RETUPLE_ASSIGN_OR_RETURN(const int axis,
+                           NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 0),
+                                         static_cast<int>(out.size()) + (stack ? 1 : 0)));
   if (stack) {
     out.insert(out.begin() + axis, Dim::Fresh());
   } else {
@@ -414,8 +430,9 @@ absl::Status InferSplitToSequence(InferContext& c) {
     } else {
       const auto sizes = c.elements(1);
       const bool scalar = c.shape(1) != nullptr && c.shape(1)->empty();
-      bool equal = sizes && !sizes->empty() &&
-                   std::all_of(sizes->begin(), sizes->end(), [&](Dim s) { return s == (*sizes)[0]; });
+      bool equal =
+          sizes && !sizes->empty() &&
+          std::all_of(sizes->begin(), sizes->end(), [&](Dim s) { return s == (*sizes)[0]; });
       if (equal && scalar) {  // the last piece may be smaller
         const Dim s = (*sizes)[0];
         if (s.known() && s.value() <= 0) return Contradiction("split is %d", s.value());

@@ -1,4 +1,5 @@
-// Inference of convolution and pooling: one window sliding over the spatial axes of x: [N, C, d1 …].
+// Inference of convolution and pooling: one window sliding over the spatial axes of x: [N, C, d1
+// …].
 #include <algorithm>
 #include <string>
 
@@ -33,7 +34,8 @@ absl::StatusOr<std::vector<int64_t>> PerAxis(const InferContext& c, const char* 
   return *v;
 }
 
-// `spatial` axes; the kernel comes from the attribute or from the weights' shape [M, C/g, k1 …] at input `weights`.
+// `spatial` axes; the kernel comes from the attribute or from the weights' shape [M, C/g, k1 …] at
+// input `weights`.
 absl::StatusOr<Window> ReadWindow(const InferContext& c, size_t spatial, int weights) {
   Window w;
   const std::string mode = AttrOr<std::string>(c.attrs(), "auto_pad", "NOTSET");
@@ -51,7 +53,8 @@ absl::StatusOr<Window> ReadWindow(const InferContext& c, size_t spatial, int wei
   if (w.auto_pad != AutoPad::kNotSet) std::fill(w.pads.begin(), w.pads.end(), 0);
   const Ints* given = FindAttr<Ints>(c.attrs(), "kernel_shape");
   if (given != nullptr && !given->empty()) {
-    RETUPLE_ASSIGN_OR_RETURN(const std::vector<int64_t> k, PerAxis(c, "kernel_shape", spatial, 1, 1));
+    RETUPLE_ASSIGN_OR_RETURN(const std::vector<int64_t> k,
+                             PerAxis(c, "kernel_shape", spatial, 1, 1));
     w.kernel.assign(k.begin(), k.end());
   }
   if (weights < 0) {
@@ -60,7 +63,8 @@ absl::StatusOr<Window> ReadWindow(const InferContext& c, size_t spatial, int wei
   }
   const Shape* ws = c.shape(weights);
   if (ws != nullptr && ws->size() != spatial + 2) {
-    return Contradiction("weights have shape %s, expected rank %d", ShapeToString(*ws), spatial + 2);
+    return Contradiction("weights have shape %s, expected rank %d", ShapeToString(*ws),
+                         spatial + 2);
   }
   for (size_t i = 0; i < spatial; ++i) {
     const Dim from_weights = ws ? (*ws)[i + 2] : Dim::Fresh();
@@ -83,9 +87,11 @@ absl::StatusOr<Dim> WindowCount(const Window& w, size_t i, Dim in) {
   }
   if (!w.ceil_mode) return FloorDiv(room, stride) + 1;
   const Dim count = CeilDiv(room, stride) + 1;
-  // The last window must start inside the input or its left padding.
+  // A partial last window must start inside the input or its left padding.
   if (count.known() && in.known()) {
-    const bool outside = (count.value() - 1) * w.strides[i] >= in.value() + w.pads[i];
+    const bool partial = room.value() % w.strides[i] != 0;
+    const Dim start = (count - 1) * stride, end = in + Dim(w.pads[i]);
+    const bool outside = partial && start.known() && end.known() && start.value() >= end.value();
     return outside ? count - 1 : count;
   }
   const bool surely_inside = extent.known() && extent.value() >= w.strides[i] + w.pads[n + i];
@@ -107,7 +113,8 @@ absl::StatusOr<std::optional<Shape>> ConvShape(InferContext& c, int x, int weigh
     RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*in)[1], (*ws)[1] * Dim(group), "input channels"));
   }
   if (ws != nullptr && (*ws)[0].known() && (*ws)[0].value() % group != 0) {
-    return Contradiction("%d output channels do not divide into %d groups", (*ws)[0].value(), group);
+    return Contradiction("%d output channels do not divide into %d groups", (*ws)[0].value(),
+                         group);
   }
   Shape out = {in ? (*in)[0] : Dim::Fresh(), ws ? (*ws)[0] : Dim::Fresh()};
   for (size_t i = 0; i + 2 < rank; ++i) {
@@ -179,7 +186,8 @@ absl::Status InferConvTranspose(InferContext& c) {
   }
   const size_t spatial = (in ? in->size() : ws->size()) - 2;
   RETUPLE_ASSIGN_OR_RETURN(const Window w, ReadWindow(c, spatial, 1));
-  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int64_t> extra, PerAxis(c, "output_padding", spatial, 0, 0));
+  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int64_t> extra,
+                           PerAxis(c, "output_padding", spatial, 0, 0));
   const int64_t group = AttrOr<int64_t>(c.attrs(), "group", 1);
   if (group < 1) return Contradiction("group is %d", group);
   if (in != nullptr && ws != nullptr) {
@@ -187,7 +195,8 @@ absl::Status InferConvTranspose(InferContext& c) {
   }
   Shape out = {in ? (*in)[0] : Dim::Fresh(), ws ? (*ws)[1] * Dim(group) : Dim::Fresh()};
   const Ints* fixed = FindAttr<Ints>(c.attrs(), "output_shape");
-  if (fixed != nullptr && !fixed->empty()) {  // spatial sizes, by some exporters with N and C before them
+  if (fixed != nullptr &&
+      !fixed->empty()) {  // spatial sizes, by some exporters with N and C before them
     if (fixed->size() != spatial && fixed->size() != spatial + 2) {
       return Contradiction("output_shape has %d entries, expected %d", fixed->size(), spatial);
     }
@@ -204,8 +213,10 @@ absl::Status InferConvTranspose(InferContext& c) {
         continue;
       }
       const Dim extent = (w.kernel[i] - 1) * Dim(w.dilations[i]) + 1;
-      const Dim size = (d - 1) * stride + Dim(extra[i]) + extent - Dim(w.pads[i]) - Dim(w.pads[spatial + i]);
-      if (size.known() && size.value() < 0) return Contradiction("output axis %d is negative", i + 2);
+      const Dim size =
+          (d - 1) * stride + Dim(extra[i]) + extent - Dim(w.pads[i]) - Dim(w.pads[spatial + i]);
+      if (size.known() && size.value() < 0)
+        return Contradiction("output axis %d is negative", i + 2);
       out.push_back(size);
     }
   }
@@ -288,7 +299,8 @@ absl::Status InferRoiAlign(InferContext& c) {
     RETUPLE_RETURN_IF_ERROR(ExpectSameDim(n, (*batch)[0], "number of regions"));
     n = rois ? Better(n, (*batch)[0]) : (*batch)[0];
   }
-  if (rois != nullptr) RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*rois)[1], 4, "coordinates of a region"));
+  if (rois != nullptr)
+    RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*rois)[1], 4, "coordinates of a region"));
   const int64_t h = AttrOr<int64_t>(c.attrs(), "output_height", 1);
   const int64_t w = AttrOr<int64_t>(c.attrs(), "output_width", 1);
   if (h < 0 || w < 0) return Contradiction("output size %d × %d", h, w);

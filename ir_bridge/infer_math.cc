@@ -1,5 +1,5 @@
-// Inference of the element-wise operators. Integer vectors carry their elements through arithmetic, comparison and
-// selection, as computed shapes need.
+// Inference of the element-wise operators. Integer vectors carry their elements through arithmetic,
+// comparison and selection, as computed shapes need.
 #include <algorithm>
 #include <string>
 
@@ -66,7 +66,8 @@ std::optional<Dim> Comparison(const std::string& op, Dim a, Dim b) {
                                       : x <= y);
 }
 
-// Broadcasts the elements of inputs [0, n) and combines them with f, unless some are unknown or a result is.
+// Broadcasts the elements of inputs [0, n) and combines them with f, unless some are unknown or a
+// result is.
 template <typename F>
 void CarryElements(InferContext& c, int n, F f) {
   if (c.num_outputs() == 0) return;
@@ -83,7 +84,8 @@ void CarryElements(InferContext& c, int n, F f) {
   Elements result;
   for (int64_t k = 0; k < size; ++k) {
     Elements row;
-    for (const Elements& e : operands) row.push_back(e.size() == 1 ? e[0] : e[static_cast<size_t>(k)]);
+    for (const Elements& e : operands)
+      row.push_back(e.size() == 1 ? e[0] : e[static_cast<size_t>(k)]);
     const std::optional<Dim> r = f(row);
     if (!r || (out.dtype() != DType::kBool && !FitsElement(out.dtype(), *r))) return;
     result.push_back(*r);
@@ -97,7 +99,8 @@ absl::Status BroadcastTo(InferContext& c, DType dtype, int n) {
   return absl::OkStatus();
 }
 
-// Before opset 7 the result has the shape of A; with `broadcast`, B aligns with A from `axis` on (default: at the end).
+// Before opset 7 the result has the shape of A; with `broadcast`, B aligns with A from `axis` on
+// (default: at the end).
 absl::Status CheckLegacyBroadcast(const InferContext& c) {
   const Shape* a = c.shape(0);
   const Shape* b = c.shape(1);
@@ -169,7 +172,8 @@ absl::Status InferClip(InferContext& c) {
     RETUPLE_RETURN_IF_ERROR(CommonDType(c, 0, i).status());
     const Shape* s = c.shape(i);  // [1] is tolerated, as runtimes do
     if (s != nullptr && s->size() > 1) {
-      return Contradiction("bound (input %d) has shape %s, expected a scalar", i, ShapeToString(*s));
+      return Contradiction("bound (input %d) has shape %s, expected a scalar", i,
+                           ShapeToString(*s));
     }
   }
   c.set_type(0, c.type(0));
@@ -186,7 +190,7 @@ absl::Status InferPReluV1(InferContext& c) {
 absl::Status InferPRelu(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectTensors(c, 2));
   RETUPLE_RETURN_IF_ERROR(CommonDType(c, 0, 1).status());
-  if (const Shape *x = c.shape(0), *slope = c.shape(1); x != nullptr && slope != nullptr) {
+  if (const Shape* x = c.shape(0), *slope = c.shape(1); x != nullptr && slope != nullptr) {
     RETUPLE_ASSIGN_OR_RETURN(const Shape both, BroadcastShapes(*x, *slope));
     bool grows = both.size() != x->size();
     for (size_t i = 0; i < x->size() && !grows; ++i) {
@@ -306,11 +310,11 @@ void SetCast(InferContext& c, DType to) {
 absl::Status InferCastV1(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectTensors(c, 1));
   static constexpr std::pair<std::string_view, DType> kNames[] = {
-      {"FLOAT", DType::kF32},      {"UINT8", DType::kU8},    {"INT8", DType::kI8},
-      {"UINT16", DType::kU16},     {"INT16", DType::kI16},   {"INT32", DType::kI32},
-      {"INT64", DType::kI64},      {"STRING", DType::kString}, {"BOOL", DType::kBool},
-      {"FLOAT16", DType::kF16},    {"DOUBLE", DType::kF64},  {"UINT32", DType::kU32},
-      {"UINT64", DType::kU64},     {"COMPLEX64", DType::kC64}, {"COMPLEX128", DType::kC128}};
+      {"FLOAT", DType::kF32},   {"UINT8", DType::kU8},      {"INT8", DType::kI8},
+      {"UINT16", DType::kU16},  {"INT16", DType::kI16},     {"INT32", DType::kI32},
+      {"INT64", DType::kI64},   {"STRING", DType::kString}, {"BOOL", DType::kBool},
+      {"FLOAT16", DType::kF16}, {"DOUBLE", DType::kF64},    {"UINT32", DType::kU32},
+      {"UINT64", DType::kU64},  {"COMPLEX64", DType::kC64}, {"COMPLEX128", DType::kC128}};
   const std::string* to = FindAttr<std::string>(c.attrs(), "to");
   for (const auto& [name, dtype] : kNames) {
     if (to != nullptr && *to == name) {
@@ -323,7 +327,8 @@ absl::Status InferCastV1(InferContext& c) {
 
 absl::Status InferCast(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectTensors(c, 1));
-  RETUPLE_ASSIGN_OR_RETURN(const DType to, DTypeFromAttr(AttrOr<int64_t>(c.attrs(), "to", 0), "to"));
+  RETUPLE_ASSIGN_OR_RETURN(const DType to,
+                           DTypeFromAttr(AttrOr<int64_t>(c.attrs(), "to", 0), "to"));
   SetCast(c, to);
   return absl::OkStatus();
 }

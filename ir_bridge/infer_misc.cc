@@ -21,11 +21,13 @@ absl::StatusOr<Dim> ScalarSize(const InferContext& c, int i) {
   const auto e = c.elements(i);
   if (!e) return Dim::Fresh();
   if (e->size() != 1) return Contradiction("input %d has %d elements, expected 1", i, e->size());
-  if ((*e)[0].known() && (*e)[0].value() < 0) return Contradiction("input %d is %d", i, (*e)[0].value());
+  if ((*e)[0].known() && (*e)[0].value() < 0)
+    return Contradiction("input %d is %d", i, (*e)[0].value());
   return (*e)[0];
 }
 
-// Optimisers: inputs R, T, then `in` groups of n tensors; output group k has the types of input group from[k].
+// Optimisers: inputs R, T, then `in` groups of n tensors; output group k has the types of input
+// group from[k].
 absl::Status InferOptimizer(InferContext& c, int in, std::initializer_list<int> from) {
   const int tensors = c.num_inputs() - 2;
   if (tensors < in || tensors % in != 0) {
@@ -104,7 +106,8 @@ absl::Status InferDft(InferContext& c) {
   if (out) {
     RETUPLE_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 1),
                                                            static_cast<int>(out->size())));
-    if (axis == static_cast<int>(out->size()) - 1) return Contradiction("axis %d holds the complex parts", axis);
+    if (axis == static_cast<int>(out->size()) - 1)
+      return Contradiction("axis %d holds the complex parts", axis);
     const bool onesided = AttrOr<int64_t>(c.attrs(), "onesided", 0) != 0;
     if (onesided && AttrOr<int64_t>(c.attrs(), "inverse", 0) != 0) {
       return Contradiction("onesided and inverse exclude each other");
@@ -130,7 +133,8 @@ absl::Status InferStft(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectRank(c, 2, 1));
   const Shape *signal = c.shape(0), *window = c.shape(2);
   if (signal != nullptr && signal->size() != 2 && signal->size() != 3) {
-    return Contradiction("signal has shape %s, expected [batch, length, 1 or 2]", ShapeToString(*signal));
+    return Contradiction("signal has shape %s, expected [batch, length, 1 or 2]",
+                         ShapeToString(*signal));
   }
   const Dim step = c.elements(1) && c.elements(1)->size() == 1 ? (*c.elements(1))[0] : Dim::Fresh();
   if (step.known() && step.value() <= 0) return Contradiction("frame_step is %d", step.value());
@@ -176,10 +180,12 @@ absl::Status InferStringNormalizer(InferContext& c) {
   const Shape* in = c.shape(0);
   const bool drops = !AttrOr<Strings>(c.attrs(), "stopwords", {}).empty();
   std::optional<Shape> out = ShapeOf(c, 0);
-  if (in != nullptr && in->size() != 1 && !(in->size() == 2 && (!(*in)[0].known() || (*in)[0].Is(1)))) {
+  if (in != nullptr && in->size() != 1 &&
+      !(in->size() == 2 && (!(*in)[0].known() || (*in)[0].Is(1)))) {
     return Contradiction("input has shape %s, expected [C] or [1,C]", ShapeToString(*in));
   }
-  // With every word dropped one empty string is left, so that only the absence of stop words keeps the size.
+  // With every word dropped one empty string is left, so that only the absence of stop words keeps
+  // the size.
   if (out && (drops || !out->back().known() || out->back().Is(0))) out->back() = Dim::Fresh();
   c.set_type(0, TensorType(DType::kString, std::move(out)));
   return absl::OkStatus();

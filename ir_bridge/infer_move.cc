@@ -26,14 +26,16 @@ struct Cut {
   int64_t step = 1;
 };
 
-// The size that a cut leaves of a dim. Symbolic bounds, and bounds of a symbolic dim that count from its end, are taken to
-// lie inside it: a model that computes them does so from sizes.
+// The size that a cut leaves of a dim. Symbolic bounds, and bounds of a symbolic dim that count
+// from its end, are taken to lie inside it: a model that computes them does so from sizes.
 Dim CutSize(Dim dim, const Cut& cut) {
   const int64_t step = cut.step;
   if (dim.known() && dim.value() < 0) return Dim::Fresh();
   if (dim.known() && cut.start.known() && cut.end.known()) {
     const int64_t n = dim.value();
-    auto place = [n](int64_t i, int64_t lo, int64_t hi) { return std::clamp(i < 0 ? i + n : i, lo, hi); };
+    auto place = [n](int64_t i, int64_t lo, int64_t hi) {
+      return std::clamp(i < 0 ? i + n : i, lo, hi);
+    };
     if (step > 0) {
       const int64_t s = place(cut.start.value(), 0, n), e = place(cut.end.value(), 0, n);
       return e > s ? 1 + (e - s - 1) / step : 0;
@@ -42,7 +44,8 @@ Dim CutSize(Dim dim, const Cut& cut) {
     int64_t e = cut.end.value();
     e = e < 0 ? std::max<int64_t>(e < -n ? -1 : e + n, -1) : std::min(e, n - 1);
     const uint64_t stride = 0 - static_cast<uint64_t>(step);
-    return s > e ? Dim(1 + static_cast<int64_t>(static_cast<uint64_t>(s - e - 1) / stride)) : Dim(0);
+    return s > e ? Dim(1 + static_cast<int64_t>(static_cast<uint64_t>(s - e - 1) / stride))
+                 : Dim(0);
   }
   if (step < 0) {
     const bool whole = cut.start.known() && (cut.start.Is(-1) || cut.start.value() >= kFar) &&
@@ -116,7 +119,8 @@ absl::StatusOr<std::vector<Dim>> SplitSizes(const InferContext& c, Dim dim, int6
       sum = sum + d;
     }
     if (sum.known() && dim.known() && sum != dim) {
-      return Contradiction("sizes add up to %d, but the axis has size %d", sum.value(), dim.value());
+      return Contradiction("sizes add up to %d, but the axis has size %d", sum.value(),
+                           dim.value());
     }
     return *given;
   }
@@ -137,7 +141,8 @@ absl::StatusOr<std::vector<Dim>> SplitSizes(const InferContext& c, Dim dim, int6
     return sizes;
   }
   if (!uneven && dim.value() % parts != 0) {
-    return Contradiction("axis of size %d does not split evenly into %d outputs", dim.value(), parts);
+    return Contradiction("axis of size %d does not split evenly into %d outputs", dim.value(),
+                         parts);
   }
   std::vector<Dim> sizes;
   int64_t left = dim.value();
@@ -218,7 +223,8 @@ absl::Status InferSplit(InferContext& c) {
     const Dim size = sizes[static_cast<size_t>(i)];
     s[at] = size;
     c.set_type(i, Type::Tensor(c.dtype(0), std::move(s)));
-    if (!elements || !size.known() || offset + static_cast<size_t>(size.value()) > elements->size()) {
+    if (!elements || !size.known() ||
+        offset + static_cast<size_t>(size.value()) > elements->size()) {
       offset = elements ? elements->size() + 1 : 0;
       continue;
     }
@@ -287,7 +293,8 @@ absl::Status InferPad(InferContext& c) {
   }
   std::vector<int64_t> all(in->size());
   std::iota(all.begin(), all.end(), 0);
-  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int> which, NormalizeAxes(some_axes ? *axes : all, rank));
+  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int> which,
+                           NormalizeAxes(some_axes ? *axes : all, rank));
   if (pads->size() != 2 * which.size()) {
     return Contradiction("%d pads for %d axes, expected twice as many", pads->size(), which.size());
   }
@@ -329,7 +336,8 @@ absl::Status InferSpaceToDepth(InferContext& c) {
   if (s) {
     for (size_t i : {2, 3}) {
       if ((*s)[i].known() && (*s)[i].value() % b != 0) {
-        return Contradiction("axis %d of shape %s does not divide by blocksize %d", i, ShapeToString(*s), b);
+        return Contradiction("axis %d of shape %s does not divide by blocksize %d", i,
+                             ShapeToString(*s), b);
       }
     }
     s = Shape{(*s)[0], (*s)[1] * Dim(b * b), FloorDiv((*s)[2], Dim(b)), FloorDiv((*s)[3], Dim(b))};
@@ -400,8 +408,9 @@ absl::Status InferGatherElements(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectRankAtLeast(c, 0, 1));
   if (const Shape* data = c.shape(0)) {
     RETUPLE_RETURN_IF_ERROR(ExpectRank(c, 1, static_cast<int>(data->size())));
-    RETUPLE_RETURN_IF_ERROR(NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 0),
-                                          static_cast<int>(data->size())).status());
+    RETUPLE_RETURN_IF_ERROR(
+        NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 0), static_cast<int>(data->size()))
+            .status());
   }
   SetLike(c, 0, c.dtype(0), 1);
   return absl::OkStatus();
@@ -444,7 +453,7 @@ absl::Status InferScatterElements(InferContext& c) {
     RETUPLE_RETURN_IF_ERROR(ExpectRank(c, 2, rank));
     RETUPLE_RETURN_IF_ERROR(NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", 0), rank).status());
   }
-  if (const Shape *i = c.shape(1), *u = c.shape(2); i != nullptr && u != nullptr) {
+  if (const Shape* i = c.shape(1), *u = c.shape(2); i != nullptr && u != nullptr) {
     for (size_t k = 0; k < std::min(i->size(), u->size()); ++k) {
       RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*i)[k], (*u)[k], "sizes of indices and updates"));
     }
@@ -463,8 +472,8 @@ absl::Status InferScatterND(InferContext& c) {
   if (data != nullptr && indices != nullptr && indices->back().known()) {
     const int64_t last = indices->back().value();
     if (last < 0 || last > static_cast<int64_t>(data->size())) {
-      return Contradiction("indices of shape %s do not fit data of shape %s", ShapeToString(*indices),
-                           ShapeToString(*data));
+      return Contradiction("indices of shape %s do not fit data of shape %s",
+                           ShapeToString(*indices), ShapeToString(*data));
     }
     if (updates != nullptr) {
       Shape expected(indices->begin(), indices->end() - 1);

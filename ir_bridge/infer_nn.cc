@@ -22,7 +22,8 @@ absl::Status ExpectPerChannel(const InferContext& c, int i) {
   return ExpectSameDim((*v)[0], channels, absl::StrFormat("channels of input %d", i));
 }
 
-// a: […, m, k], b: […, k, n] → […, m, n]; a vector stands for one row or column, which the result lacks.
+// a: […, m, k], b: […, k, n] → […, m, n]; a vector stands for one row or column, which the result
+// lacks.
 absl::StatusOr<std::optional<Shape>> MatMulShape(const InferContext& c, int ia, int ib) {
   RETUPLE_RETURN_IF_ERROR(ExpectRankAtLeast(c, ia, 1));
   RETUPLE_RETURN_IF_ERROR(ExpectRankAtLeast(c, ib, 1));
@@ -36,14 +37,15 @@ absl::StatusOr<std::optional<Shape>> MatMulShape(const InferContext& c, int ia, 
     return Contradiction("cannot multiply shapes %s and %s", ShapeToString(*c.shape(ia)),
                          ShapeToString(*c.shape(ib)));
   }
-  RETUPLE_ASSIGN_OR_RETURN(Shape out, BroadcastShapes(Shape(a.begin(), a.end() - 2),
-                                                      Shape(b.begin(), b.end() - 2)));
+  RETUPLE_ASSIGN_OR_RETURN(
+      Shape out, BroadcastShapes(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2)));
   if (!row) out.push_back(m);
   if (!column) out.push_back(n);
   return std::optional<Shape>(std::move(out));
 }
 
-// Outputs of RNN, GRU and LSTM. W: [directions, gates·hidden, input], R: [directions, gates·hidden, hidden].
+// Outputs of RNN, GRU and LSTM. W: [directions, gates·hidden, input], R: [directions, gates·hidden,
+// hidden].
 absl::Status InferRecurrent(InferContext& c, int gates) {
   RETUPLE_RETURN_IF_ERROR(ExpectTensors(c, c.num_inputs()));
   for (int i : {0, 1, 2}) RETUPLE_RETURN_IF_ERROR(ExpectRank(c, i, 3));
@@ -64,7 +66,8 @@ absl::Status InferRecurrent(InferContext& c, int gates) {
   for (int i : {1, 2}) {
     const Shape* s = c.shape(i);
     if (s == nullptr) continue;
-    RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*s)[0], directions, absl::StrFormat("directions of input %d", i)));
+    RETUPLE_RETURN_IF_ERROR(
+        ExpectSameDim((*s)[0], directions, absl::StrFormat("directions of input %d", i)));
     RETUPLE_RETURN_IF_ERROR(
         ExpectSameDim((*s)[1], hidden * Dim(gates), absl::StrFormat("gates of input %d", i)));
   }
@@ -73,7 +76,8 @@ absl::Status InferRecurrent(InferContext& c, int gates) {
   }
   Dim length = x ? (*x)[batch_first ? 1 : 0] : Dim::Fresh();
   Dim batch = x ? (*x)[batch_first ? 0 : 1] : Dim::Fresh();
-  const Shape state = batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
+  const Shape state =
+      batch_first ? Shape{batch, directions, hidden} : Shape{directions, batch, hidden};
   const Shape all = batch_first ? Shape{batch, length, directions, hidden}
                                 : Shape{length, directions, batch, hidden};
   c.set_type(0, Type::Tensor(c.dtype(0), all));
@@ -82,7 +86,8 @@ absl::Status InferRecurrent(InferContext& c, int gates) {
   return absl::OkStatus();
 }
 
-// ⌊dim · scale⌋ in single precision, as the reference computes it; of a symbol where the factor or its inverse is whole.
+// ⌊dim · scale⌋ in single precision, as the reference computes it; of a symbol where the factor or
+// its inverse is whole.
 Dim ScaledDim(Dim dim, float scale) {
   if (!(scale > 0) || !std::isfinite(scale)) return Dim::Fresh();
   if (dim.known()) {
@@ -97,7 +102,8 @@ Dim ScaledDim(Dim dim, float scale) {
   return Dim::Fresh();
 }
 
-absl::Status ScaleBy(InferContext& c, const std::vector<float>& scales, const std::vector<int>& axes) {
+absl::Status ScaleBy(InferContext& c, const std::vector<float>& scales,
+                     const std::vector<int>& axes) {
   Shape out = *c.shape(0);
   if (scales.size() != axes.size()) {
     return Contradiction("%d scales for %d axes", scales.size(), axes.size());
@@ -138,7 +144,8 @@ absl::Status InferBatchNormalization(InferContext& c) {
     for (int i = 1; i < 5; ++i) RETUPLE_RETURN_IF_ERROR(ExpectPerChannel(c, i));
   }
   c.set_type(0, c.type(0));
-  for (int i = 1; i < c.num_outputs(); ++i) {  // running mean and variance, and the saved ones before opset 14
+  for (int i = 1; i < c.num_outputs();
+       ++i) {  // running mean and variance, and the saved ones before opset 14
     c.set_type(i, c.type(i % 2 == 1 ? 3 : 4));
   }
   return absl::OkStatus();
@@ -165,8 +172,8 @@ absl::Status InferLayerNormalization(InferContext& c) {
     }
     std::fill(stats->begin() + axis, stats->end(), Dim(1));
   }
-  RETUPLE_ASSIGN_OR_RETURN(const DType stash,
-                           DTypeFromAttr(AttrOr<int64_t>(c.attrs(), "stash_type", 1), "stash_type"));
+  RETUPLE_ASSIGN_OR_RETURN(
+      const DType stash, DTypeFromAttr(AttrOr<int64_t>(c.attrs(), "stash_type", 1), "stash_type"));
   c.set_type(0, c.type(0));
   c.set_type(1, TensorType(stash, stats));
   c.set_type(2, TensorType(stash, stats));
@@ -178,7 +185,8 @@ absl::Status InferGroupNormalization(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectRankAtLeast(c, 0, 2));
   const int64_t groups = AttrOr<int64_t>(c.attrs(), "num_groups", 1);
   if (groups < 1) return Contradiction("num_groups is %d", groups);
-  if (const Shape* x = c.shape(0); x != nullptr && (*x)[1].known() && (*x)[1].value() % groups != 0) {
+  if (const Shape* x = c.shape(0);
+      x != nullptr && (*x)[1].known() && (*x)[1].value() % groups != 0) {
     return Contradiction("%d channels do not divide into %d groups", (*x)[1].value(), groups);
   }
   c.set_type(0, c.type(0));
@@ -314,8 +322,8 @@ absl::Status InferEinsum(InferContext& c) {
     }
     const size_t letters = term.size() - (has_ellipsis ? 1 : 0);
     if (s->size() < letters || (!has_ellipsis && s->size() != letters)) {
-      return Contradiction("input %d has shape %s, but its term has %d letters", i, ShapeToString(*s),
-                           letters);
+      return Contradiction("input %d has shape %s, but its term has %d letters", i,
+                           ShapeToString(*s), letters);
     }
     size_t axis = 0;
     for (char ch : term) {
@@ -355,7 +363,8 @@ absl::Status InferEinsum(InferContext& c) {
       out->insert(out->end(), ellipsis->begin(), ellipsis->end());
     } else {
       auto it = size.find(ch);
-      out->push_back(it != size.end() && (complete || !it->second.Is(1)) ? it->second : Dim::Fresh());
+      out->push_back(it != size.end() && (complete || !it->second.Is(1)) ? it->second
+                                                                         : Dim::Fresh());
     }
   }
   c.set_type(0, TensorType(dtype, std::move(out)));
@@ -367,7 +376,8 @@ absl::Status InferDet(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectRankAtLeast(c, 0, 2));
   std::optional<Shape> out = ShapeOf(c, 0);
   if (out) {
-    RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*out)[out->size() - 2], out->back(), "rows and columns"));
+    RETUPLE_RETURN_IF_ERROR(
+        ExpectSameDim((*out)[out->size() - 2], out->back(), "rows and columns"));
     out->resize(out->size() - 2);
   }
   c.set_type(0, TensorType(c.dtype(0), std::move(out)));
@@ -385,8 +395,8 @@ absl::Status InferUpsampleV1(InferContext& c) {
     c.set_type(0, TensorType(c.dtype(0), std::nullopt));
     return absl::OkStatus();
   }
-  return ScaleBy(c, {AttrOr(c.attrs(), "height_scale", 1.0f), AttrOr(c.attrs(), "width_scale", 1.0f)},
-                 {2, 3});
+  return ScaleBy(
+      c, {AttrOr(c.attrs(), "height_scale", 1.0f), AttrOr(c.attrs(), "width_scale", 1.0f)}, {2, 3});
 }
 
 absl::Status InferUpsampleV7(InferContext& c) {
@@ -475,8 +485,8 @@ absl::Status InferGridSample(InferContext& c) {
   if (x != nullptr) RETUPLE_RETURN_IF_ERROR(ExpectRank(c, 1, static_cast<int>(x->size())));
   if (x != nullptr && grid != nullptr) {
     RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*x)[0], (*grid)[0], "batch"));
-    RETUPLE_RETURN_IF_ERROR(
-        ExpectSameDim(grid->back(), static_cast<int64_t>(x->size()) - 2, "coordinates of the grid"));
+    RETUPLE_RETURN_IF_ERROR(ExpectSameDim(grid->back(), static_cast<int64_t>(x->size()) - 2,
+                                          "coordinates of the grid"));
     out = Shape{Better((*x)[0], (*grid)[0]), (*x)[1]};
     out->insert(out->end(), grid->begin() + 1, grid->end() - 1);
   }

@@ -43,7 +43,8 @@ void CarryReduction(InferContext& c, const std::vector<int>& axes, bool keepdims
   if (FitsElement(c.dtype(0), acc)) c.set_elements(0, {acc});
 }
 
-absl::Status Reduce(InferContext& c, const std::optional<std::vector<int64_t>>& axes, bool keepdims) {
+absl::Status Reduce(InferContext& c, const std::optional<std::vector<int64_t>>& axes,
+                    bool keepdims) {
   const Shape* in = c.shape(0);
   if (in == nullptr) {
     c.set_type(0, TensorType(c.dtype(0), axes || keepdims ? std::nullopt : std::optional(Shape{})));
@@ -95,11 +96,12 @@ absl::StatusOr<std::optional<Shape>> LossShape(InferContext& c) {
   }
   if (labels != nullptr && expected) {
     if (labels->size() != expected->size()) {
-      return Contradiction("labels of shape %s do not fit scores of shape %s", ShapeToString(*labels),
-                           ShapeToString(*scores));
+      return Contradiction("labels of shape %s do not fit scores of shape %s",
+                           ShapeToString(*labels), ShapeToString(*scores));
     }
     for (size_t i = 0; i < labels->size(); ++i) {
-      RETUPLE_RETURN_IF_ERROR(ExpectSameDim((*labels)[i], (*expected)[i], "sizes of labels and scores"));
+      RETUPLE_RETURN_IF_ERROR(
+          ExpectSameDim((*labels)[i], (*expected)[i], "sizes of labels and scores"));
       (*expected)[i] = Better((*expected)[i], (*labels)[i]);
     }
   } else if (labels != nullptr) {
@@ -221,7 +223,8 @@ absl::Status InferSoftmaxV1(InferContext& c) {
   if (const Shape* in = c.shape(0)) {  // the axis may be the rank itself: all dimensions lead
     const int64_t rank = static_cast<int64_t>(in->size());
     const int64_t axis = AttrOr<int64_t>(c.attrs(), "axis", 1);
-    if (axis < -rank || axis > rank) return Contradiction("axis %d is out of range for rank %d", axis, rank);
+    if (axis < -rank || axis > rank)
+      return Contradiction("axis %d is out of range for rank %d", axis, rank);
   }
   c.set_type(0, c.type(0));
   return absl::OkStatus();
@@ -230,8 +233,9 @@ absl::Status InferSoftmaxV1(InferContext& c) {
 absl::Status InferSoftmax(InferContext& c) {
   RETUPLE_RETURN_IF_ERROR(ExpectTensors(c, 1));
   if (const Shape* in = c.shape(0); in != nullptr && !in->empty()) {
-    RETUPLE_RETURN_IF_ERROR(NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", -1),
-                                          static_cast<int>(in->size())).status());
+    RETUPLE_RETURN_IF_ERROR(
+        NormalizeAxis(AttrOr<int64_t>(c.attrs(), "axis", -1), static_cast<int>(in->size()))
+            .status());
   }
   c.set_type(0, c.type(0));
   return absl::OkStatus();

@@ -54,8 +54,8 @@ absl::Status ReshapeTo(InferContext& c, const std::vector<Dim>& target, bool all
       out.push_back(Dim::Fresh());
     } else if (t.Is(0) && !allow_zero) {
       if (in != nullptr && i >= in->size()) {
-        return Contradiction("target shape %s copies dimension %d of shape %s", ShapeToString(target), i,
-                             ShapeToString(*in));
+        return Contradiction("target shape %s copies dimension %d of shape %s",
+                             ShapeToString(target), i, ShapeToString(*in));
       }
       out.push_back(in ? (*in)[i] : Dim::Fresh());
     } else if (t.known() && t.value() < 0) {
@@ -119,7 +119,8 @@ absl::Status Unsqueeze(InferContext& c, const std::vector<int64_t>& axes) {
     return absl::OkStatus();
   }
   const size_t rank = in->size() + axes.size();
-  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int> which, NormalizeAxes(axes, static_cast<int>(rank)));
+  RETUPLE_ASSIGN_OR_RETURN(const std::vector<int> which,
+                           NormalizeAxes(axes, static_cast<int>(rank)));
   std::vector<bool> added(rank);
   for (int a : which) added[static_cast<size_t>(a)] = true;
   Shape out;
@@ -133,7 +134,8 @@ absl::Status Unsqueeze(InferContext& c, const std::vector<int64_t>& axes) {
 // The length that a rank-1 input has, when it is known: the rank of the shape that it spells.
 std::optional<int> StaticLength(const InferContext& c, int i) {
   const Shape* s = c.shape(i);
-  if (s == nullptr || s->size() != 1 || !(*s)[0].known() || (*s)[0].value() > 4096) return std::nullopt;
+  if (s == nullptr || s->size() != 1 || !(*s)[0].known() || (*s)[0].value() > 4096)
+    return std::nullopt;
   return static_cast<int>((*s)[0].value());
 }
 
@@ -193,7 +195,8 @@ absl::Status InferFlatten(InferContext& c) {
   }
   const int64_t rank = static_cast<int64_t>(in->size());
   int64_t axis = AttrOr<int64_t>(c.attrs(), "axis", 1);
-  if (axis < -rank || axis > rank) return Contradiction("axis %d is out of range for rank %d", axis, rank);
+  if (axis < -rank || axis > rank)
+    return Contradiction("axis %d is out of range for rank %d", axis, rank);
   if (axis < 0) axis += rank;
   const auto split = static_cast<size_t>(axis);
   c.set_type(0, Type::Tensor(c.dtype(0), {ProductOf(*in, 0, split), ProductOf(*in, split)}));
@@ -247,8 +250,9 @@ absl::Status InferTranspose(InferContext& c) {
   const Ints* perm = FindAttr<Ints>(c.attrs(), "perm");
   if (in == nullptr) {
     const bool known = perm != nullptr && perm->size() < 4096;
-    c.set_type(0, TensorType(c.dtype(0), known ? std::optional(FreshShape(static_cast<int>(perm->size())))
-                                               : std::nullopt));
+    c.set_type(
+        0, TensorType(c.dtype(0), known ? std::optional(FreshShape(static_cast<int>(perm->size())))
+                                        : std::nullopt));
     return absl::OkStatus();
   }
   Shape out(in->rbegin(), in->rend());
@@ -291,7 +295,8 @@ absl::Status InferExpand(InferContext& c) {
   c.set_type(0, TensorType(c.dtype(0), std::move(out)));
   if (const auto e = c.elements(0); e && e->size() == 1) {
     const Type& t = c.outputs()[0].type;
-    if (t.is_static() && t.rank() <= 1 && (t.rank() == 0 || t.shape()[0].value() <= kMaxCarriedElements)) {
+    if (t.is_static() && t.rank() <= 1 &&
+        (t.rank() == 0 || t.shape()[0].value() <= kMaxCarriedElements)) {
       const auto n = static_cast<size_t>(t.rank() == 0 ? 1 : t.shape()[0].value());
       c.set_elements(0, std::vector<Dim>(n, (*e)[0]));
     }
@@ -346,7 +351,8 @@ absl::Status InferConstant(InferContext& c) {
   if (given != 1) return Contradiction("%d value attributes, expected exactly one", given);
   if (const auto* t = FindAttr<Tensor>(a, "value")) c.outputs()[0] = InfoOf(*t);
   if (FindAttr<float>(a, "value_float")) c.set_type(0, Type::Tensor(DType::kF32, Shape{}));
-  if (FindAttr<std::string>(a, "value_string")) c.set_type(0, Type::Tensor(DType::kString, Shape{}));
+  if (FindAttr<std::string>(a, "value_string"))
+    c.set_type(0, Type::Tensor(DType::kString, Shape{}));
   if (const auto* v = FindAttr<int64_t>(a, "value_int")) {
     c.set_type(0, Type::Tensor(DType::kI64, Shape{}));
     c.set_elements(0, {*v});
@@ -360,7 +366,8 @@ absl::Status InferConstant(InferContext& c) {
   }
   if (const auto* v = FindAttr<Ints>(a, "value_ints")) {
     c.set_type(0, Type::Tensor(DType::kI64, length(*v)));
-    if (static_cast<int64_t>(v->size()) <= kMaxCarriedElements) c.set_elements(0, {v->begin(), v->end()});
+    if (static_cast<int64_t>(v->size()) <= kMaxCarriedElements)
+      c.set_elements(0, {v->begin(), v->end()});
   }
   return absl::OkStatus();
 }

@@ -69,8 +69,8 @@ absl::Status Registry::Add(OpSchema schema) {
   for (int since : schema.since) {
     for (const auto& v : versions) {
       if (v.since == since) {
-        return absl::AlreadyExistsError(absl::StrFormat("%s: version %d of the operator is taken by %s",
-                                                        schema.form, since, v.schema->form));
+        return absl::AlreadyExistsError(absl::StrFormat(
+            "%s: version %d of the operator is taken by %s", schema.form, since, v.schema->form));
       }
     }
   }
@@ -89,7 +89,8 @@ absl::Status Registry::Add(OpSchema schema) {
   return absl::OkStatus();
 }
 
-const OpSchema* Registry::Resolve(std::string_view domain, std::string_view name, int version) const {
+const OpSchema* Registry::Resolve(std::string_view domain, std::string_view name,
+                                  int version) const {
   auto it = impl_->versions.find(OpaqueForm(domain, name));
   if (it == impl_->versions.end()) return nullptr;
   const OpSchema* found = nullptr;

@@ -19,8 +19,8 @@ constexpr size_t kAlignment = 64;
 // The four 8-bit formats: exponent bits and bias, and which patterns are not finite.
 struct Float8Format {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;    // all-ones exponent is infinity or NaN, as in IEEE
-  bool unsigned_zero;   // 0x80 is the only NaN, there is no −0 and no infinity
+  bool has_infinity;   // all-ones exponent is infinity or NaN, as in IEEE
+  bool unsigned_zero;  // 0x80 is the only NaN, there is no −0 and no infinity
 };
 
 Float8Format FormatOf(DType t) {
@@ -317,7 +317,8 @@ std::string Tensor::ToString(int limit) const {
     } else if (IsInteger(dtype_)) {
       out += dtype_ == DType::kU64 ? std::to_string(data<uint64_t>()[i]) : std::to_string(IntAt(i));
     } else if (IsComplex(dtype_)) {
-      const double im = dtype_ == DType::kC64 ? data<float>()[2 * i + 1] : data<double>()[2 * i + 1];
+      const double im =
+          dtype_ == DType::kC64 ? data<float>()[2 * i + 1] : data<double>()[2 * i + 1];
       out += absl::StrFormat("%g%+gi", At(i), im);
     } else {
       out += absl::StrFormat("%g", At(i));

@@ -15,7 +15,8 @@ Type Type::Optional(Type element) {
 }
 
 bool Type::is_static() const {
-  return shape_ && std::all_of(shape_->begin(), shape_->end(), [](const Dim& d) { return d.known(); });
+  return shape_ &&
+         std::all_of(shape_->begin(), shape_->end(), [](const Dim& d) { return d.known(); });
 }
 
 std::string ShapeToString(const Shape& s) {

@@ -15,6 +15,7 @@ namespace retuple {
 namespace {
 
 constexpr std::string_view kLower = "lower-below-";
+constexpr int64_t kLastOpset = 21;  // the last that the optimiser raises a model to
 
 // N of a rule set `lower-below-N`, else 0.
 int64_t LowerBelow(const std::string& ruleset) {
@@ -22,6 +23,32 @@ int64_t LowerBelow(const std::string& ruleset) {
   if (ruleset.rfind(kLower, 0) != 0 || !absl::SimpleAtoi(ruleset.substr(kLower.size()), &n)) return 0;
   return n;
 }
+
+// The first operator of the live graph, bodies included, that opset `version` of the default domain would read differently; "" if none.
+std::string NotExpressible(const Graph& graph, int64_t version) {
+  std::vector<GraphPtr> bodies;
+  std::vector<const Graph*> stack{&graph};
+  while (!stack.empty()) {
+    const Graph& g = *stack.back();
+    stack.pop_back();
+    for (ApplyId a : g.LiveApplies()) {
+      const Op& op = g.op_of(g.apply(a));
+      if (op.schema != nullptr && op.domain.empty() && Registry::Get().Resolve("", op.name, static_cast<int>(version)) != op.schema) {
+        return op.form();
+      }
+      for (const auto& [name, value] : op.attrs) {
+        if (const auto* body = std::get_if<GraphPtr>(&value)) {
+          bodies.push_back(*body);
+          stack.push_back(body->get());
+        }
+      }
+    }
+  }
+  return "";
+}
+
+// The IR version that first allowed an opset, for the opsets that the tool may raise a model to.
+int64_t IrVersionFor(int64_t opset) { return opset >= 19 ? 9 : opset >= 15 ? 8 : opset >= 13 ? 7 : opset >= 12 ? 7 : opset >= 11 ? 6 : 5; }
 
 }  // namespace
 
@@ -105,6 +132,23 @@ absl::StatusOr<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& opt
   auto values = bridge.Reify(current);
   if (!values.ok()) return values.status();
   for (size_t i = 0; i < values->size(); ++i) graph.mutable_outputs()[i].var = (*values)[i];
+  // What could not be lowered asks for a later opset; where none expresses the whole graph, it stays as it was.
+  std::string odd = NotExpressible(graph, opset);
+  if (!odd.empty()) {
+    int64_t raised = opset + 1;
+    while (raised <= kLastOpset && !NotExpressible(graph, raised).empty()) ++raised;
+    if (raised <= kLastOpset) {
+      report.warnings.push_back(absl::StrFormat("%s cannot be written in opset %d: the model is raised to opset %d", odd, opset, raised));
+      for (auto& o : graph.info.opsets) {
+        if (o.domain.empty()) o.version = raised;
+      }
+      graph.info.ir_version = std::max(graph.info.ir_version, IrVersionFor(raised));
+      report.opset_after = raised;
+    } else {
+      report.warnings.push_back(absl::StrFormat("%s cannot be written in opset %d: the graph is left as it was", odd, opset));
+      for (size_t i = 0; i < roots.size(); ++i) graph.mutable_outputs()[i].var = roots[i];
+    }
+  }
   std::stable_sort(report.rules.begin(), report.rules.end(),
                    [](const RuleUse& a, const RuleUse& b) { return a.stats.applied > b.stats.applied; });
   report.nodes_after = graph.CountNodes();

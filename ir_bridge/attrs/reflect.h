@@ -1,22 +1,20 @@
-// Attribute structs: plain structs whose members are the attributes of an operator form, adapted to Boost.Hana.
+// Attribute structs: plain structs whose members are the attributes of an operator form, adapted to
+// Boost.Hana.
 //
-// A member is of an alternative of AttrValue (its initialiser is the schema's default), a std::optional of one (no default), or
-// a Required of one. From that one definition follow the schema's attribute list, conversion from and to an
-// AttrMap, equality, hash and text:
+// A member is of an alternative of AttrValue (its initialiser is the schema's default), a
+// std::optional of one (no default), or a Required of one. From that one definition follow the
+// schema's attribute list, conversion from and to an AttrMap, equality, hash and text:
 //
 //   struct LrnAttrs { float alpha = 1e-4f; Required<int64_t> size; };
 //   BOOST_HANA_ADAPT_STRUCT(retuple::attrs::LrnAttrs, alpha, size);      // at global scope
 //   auto a = ReadAttrs<LrnAttrs>(op.attrs);                              // a->size, a->alpha
 //
-// Hana is costly to compile: include this where attributes are declared or read, never from a core header.
+// Hana is costly to compile: include this where attributes are declared or read, never from a core
+// header.
 #ifndef RETUPLE_IR_BRIDGE_ATTRS_REFLECT_H_
 #define RETUPLE_IR_BRIDGE_ATTRS_REFLECT_H_
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/adapt_struct.hpp>
 #include <boost/hana/core/to.hpp>
@@ -24,6 +22,9 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/second.hpp>
 #include <boost/hana/string.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -95,15 +96,16 @@ std::vector<AttrSpec> AttrSpecsOf() {
   const S defaults{};
   internal::ForEachMember(defaults, [&](const char* name, const auto& member) {
     using M = internal::MemberOf<decltype(member)>;
-    specs.push_back({name, internal::KindOfType<typename M::Value>(), M::Default(member), M::kRequired});
+    specs.push_back(
+        {name, internal::KindOfType<typename M::Value>(), M::Default(member), M::kRequired});
   });
   std::sort(specs.begin(), specs.end(),
             [](const AttrSpec& a, const AttrSpec& b) { return a.name < b.name; });
   return specs;
 }
 
-// The struct that the map describes; absent attributes have their defaults. InvalidArgument on an unknown name, a wrong kind, or
-// a required attribute that is missing.
+// The struct that the map describes; absent attributes have their defaults. InvalidArgument on an
+// unknown name, a wrong kind, or a required attribute that is missing.
 template <typename S>
 absl::StatusOr<S> ReadAttrs(const AttrMap& map) {
   S s{};
@@ -115,25 +117,26 @@ absl::StatusOr<S> ReadAttrs(const AttrMap& map) {
     auto it = map.find(std::string_view(name));
     if (it == map.end()) {
       if (M::kRequired && status.ok()) {
-        status = absl::InvalidArgumentError(
-            absl::StrFormat("required attribute '%s' is missing", name));
+        status =
+            absl::InvalidArgumentError(absl::StrFormat("required attribute '%s' is missing", name));
       }
       return;
     }
     ++used;
     if (const auto* value = std::get_if<typename M::Value>(&it->second)) {
-      const_cast<Stored&>(member) = Stored{*value};  // s is ours; accessors of a const object are const
+      const_cast<Stored&>(member) =
+          Stored{*value};  // s is ours; accessors of a const object are const
     } else if (status.ok()) {
-      status = absl::InvalidArgumentError(
-          absl::StrFormat("attribute '%s' is of kind %s", name,
-                          std::string(AttrKindName(KindOf(it->second)))));
+      status = absl::InvalidArgumentError(absl::StrFormat(
+          "attribute '%s' is of kind %s", name, std::string(AttrKindName(KindOf(it->second)))));
     }
   });
   if (!status.ok()) return status;
   if (used != map.size()) {
     for (const auto& [name, value] : map) {
       bool known = false;
-      internal::ForEachMember(std::as_const(s), [&](const char* n, const auto&) { known |= name == n; });
+      internal::ForEachMember(std::as_const(s),
+                              [&](const char* n, const auto&) { known |= name == n; });
       if (!known) {
         return absl::InvalidArgumentError(absl::StrFormat("unknown attribute '%s'", name));
       }
@@ -146,7 +149,8 @@ template <typename S>
 AttrMap WriteAttrs(const S& s) {
   AttrMap map;
   internal::ForEachMember(s, [&](const char* name, const auto& member) {
-    if (const auto* value = internal::MemberOf<decltype(member)>::Get(member)) map.emplace(name, *value);
+    if (const auto* value = internal::MemberOf<decltype(member)>::Get(member))
+      map.emplace(name, *value);
   });
   return map;
 }

@@ -1,5 +1,5 @@
-// Equality, hash and text of each alternative of AttrValue; AttrEqual and friends, and the reflection of attribute structs
-// (internal/attr_struct.h), are built on these.
+// Equality, hash and text of each alternative of AttrValue; AttrEqual and friends, and the
+// reflection of attribute structs (internal/attr_struct.h), are built on these.
 #ifndef RETUPLE_IR_BRIDGE_INTERNAL_ATTR_VALUE_H_
 #define RETUPLE_IR_BRIDGE_INTERNAL_ATTR_VALUE_H_
 

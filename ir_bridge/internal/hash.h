@@ -1,5 +1,6 @@
-// Deterministic hashing: the same value has the same hash on every run and machine of one byte order, so that nothing
-// that depends on hash order differs between runs (absl::Hash is seeded by process).
+// Deterministic hashing: the same value has the same hash on every run and machine of one byte
+// order, so that nothing that depends on hash order differs between runs (absl::Hash is seeded by
+// process).
 #ifndef RETUPLE_IR_BRIDGE_INTERNAL_HASH_H_
 #define RETUPLE_IR_BRIDGE_INTERNAL_HASH_H_
 
@@ -9,10 +10,11 @@
 
 namespace retuple::internal {
 
-// Folds the 128-bit product of two odd-ish words: one multiplication mixes both well enough for tables.
+// Folds the 128-bit product of two odd-ish words: one multiplication mixes both well enough for
+// tables.
 inline uint64_t MixWords(uint64_t a, uint64_t b) {
-  const unsigned __int128 p = static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) *
-                              (b ^ 0xc2b2ae3d27d4eb4fu);
+  const unsigned __int128 p =
+      static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xc2b2ae3d27d4eb4fu);
   return static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64);
 }
 

@@ -14,7 +14,9 @@ std::optional<Shape> ShapeOf(const InferContext& c, int i) {
   return s ? std::optional<Shape>(*s) : std::nullopt;
 }
 
-void SetLike(InferContext& c, int out, DType t, int i) { c.set_type(out, TensorType(t, ShapeOf(c, i))); }
+void SetLike(InferContext& c, int out, DType t, int i) {
+  c.set_type(out, TensorType(t, ShapeOf(c, i)));
+}
 
 void SetVector(InferContext& c, int out, DType t, std::vector<Dim> elements) {
   c.set_type(out, Type::Tensor(t, Shape{static_cast<int64_t>(elements.size())}));
@@ -46,7 +48,8 @@ absl::Status ExpectRank(const InferContext& c, int i, int rank) {
 absl::Status ExpectRankAtLeast(const InferContext& c, int i, int rank) {
   const Shape* s = c.shape(i);
   if (s == nullptr || static_cast<int>(s->size()) >= rank) return absl::OkStatus();
-  return Contradiction("input %d has shape %s, expected rank %d or more", i, ShapeToString(*s), rank);
+  return Contradiction("input %d has shape %s, expected rank %d or more", i, ShapeToString(*s),
+                       rank);
 }
 
 absl::Status ExpectDType(const InferContext& c, int i, DType t) {
@@ -108,7 +111,7 @@ absl::StatusOr<Dim> BroadcastDim(Dim a, Dim b) {
   // A number other than 1 decides: the symbol is that number or 1.
   if (a.known()) return a;
   if (b.known()) return b;
-  return Dim::Fresh();
+  return BroadcastSymbols(a, b);
 }
 
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b) {

@@ -1,6 +1,8 @@
-// What inference functions share: checks of operands, axes, broadcasting, arithmetic on carried elements.
+// What inference functions share: checks of operands, axes, broadcasting, arithmetic on carried
+// elements.
 //
-// The rule of knowledge: unknown is never an error. A check fails only on what is known on both sides.
+// The rule of knowledge: unknown is never an error. A check fails only on what is known on both
+// sides.
 #ifndef RETUPLE_IR_BRIDGE_INTERNAL_INFER_UTIL_H_
 #define RETUPLE_IR_BRIDGE_INTERNAL_INFER_UTIL_H_
 
@@ -55,7 +57,8 @@ absl::StatusOr<std::vector<int>> NormalizeAxes(const std::vector<int64_t>& axes,
 // ---- broadcasting
 absl::StatusOr<Dim> BroadcastDim(Dim a, Dim b);
 absl::StatusOr<Shape> BroadcastShapes(const Shape& a, const Shape& b);
-// Broadcast of inputs [0, n); an unknown rank makes the result unknown unless all others are scalars of it.
+// Broadcast of inputs [0, n); an unknown rank makes the result unknown unless all others are
+// scalars of it.
 absl::StatusOr<std::optional<Shape>> BroadcastInputs(const InferContext& c, int n);
 
 // ---- sizes

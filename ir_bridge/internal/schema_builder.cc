@@ -33,7 +33,8 @@ Arity ParseNames(std::string_view text) {
 
 }  // namespace
 
-Form::Form(Registry& registry, std::string_view form, std::vector<int> since) : registry_(registry) {
+Form::Form(Registry& registry, std::string_view form, std::vector<int> since)
+    : registry_(registry) {
   schema_.form = std::string(form);
   schema_.since = std::move(since);
   if (size_t p = form.find("::"); p != std::string_view::npos) {

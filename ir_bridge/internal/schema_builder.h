@@ -2,8 +2,9 @@
 //
 //   Form(r, "Gemm", {7, 9, 11, 13}).In("A B C?").Out("Y").Attrs<GemmAttrs>().Infer(InferGemm);
 //
-// Names are separated by spaces; `x?` is optional, `x*` variadic (none or more), `x+` variadic (at least one). The form is
-// added when the builder goes out of scope. "Squeeze-1" and "domain::Name" are taken apart into name and domain.
+// Names are separated by spaces; `x?` is optional, `x*` variadic (none or more), `x+` variadic (at
+// least one). The form is added when the builder goes out of scope. "Squeeze-1" and "domain::Name"
+// are taken apart into name and domain.
 #ifndef RETUPLE_IR_BRIDGE_INTERNAL_SCHEMA_BUILDER_H_
 #define RETUPLE_IR_BRIDGE_INTERNAL_SCHEMA_BUILDER_H_
 

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define RETUPLE_RETURN_IF_ERROR(expr)                      \
-  do {                                                     \
+#define RETUPLE_RETURN_IF_ERROR(expr)                                                         \
+  do {                                                                                        \
     if (absl::Status retuple_status_ = (expr); !retuple_status_.ok()) return retuple_status_; \
   } while (false)
 

@@ -1,6 +1,6 @@
-// Both comparisons number the live values of a graph bottom-up by what they are made of. Two graphs are equal when
-// their outputs get equal numbers from one shared numbering, which is linear and does not care whether
-// equal subexpressions are shared or repeated.
+// Both comparisons number the live values of a graph bottom-up by what they are made of. Two graphs
+// are equal when their outputs get equal numbers from one shared numbering, which is linear and
+// does not care whether equal subexpressions are shared or repeated.
 #include "ir_bridge/internal/structure.h"
 
 #include "absl/container/flat_hash_map.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr uint32_t kAbsent = 0;
 
-// Dims that no name tells apart count as equal: reading one file twice gives two sets of fresh symbols.
+// Dims that no name tells apart count as equal: reading one file twice gives two sets of fresh
+// symbols.
 bool SameInterfaceType(const Type& a, const Type& b) {
   if (a.kind() != b.kind() || a.dtype() != b.dtype() || a.rank() != b.rank()) return false;
   if (a.has_shape()) {
@@ -29,7 +30,8 @@ bool SameInterfaceType(const Type& a, const Type& b) {
   return true;
 }
 
-// What a value is made of: kind, then input index, constant class, or (op class, output, operands …).
+// What a value is made of: kind, then input index, constant class, or (op class, output, operands
+// …).
 using Key = absl::InlinedVector<uint32_t, 6>;
 
 class Numbering {
@@ -93,7 +95,8 @@ class Numbering {
 
 bool GraphsEqual(const Graph& a, const Graph& b, NamesMatter names) {
   if (&a == &b) return true;
-  if (a.inputs().size() != b.inputs().size() || a.outputs().size() != b.outputs().size()) return false;
+  if (a.inputs().size() != b.inputs().size() || a.outputs().size() != b.outputs().size())
+    return false;
   for (size_t i = 0; i < a.inputs().size() && names == NamesMatter::kYes; ++i) {
     const VarId x = a.inputs()[i], y = b.inputs()[i];
     if (a.var_name(x) != b.var_name(y) || !SameInterfaceType(a.type(x), b.type(y))) return false;

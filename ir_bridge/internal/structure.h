@@ -1,5 +1,5 @@
-// Structural comparison of graphs, with and without the names of their interface. Bodies of subgraphs are compared
-// without: they are equal up to the choice of names of their formals.
+// Structural comparison of graphs, with and without the names of their interface. Bodies of
+// subgraphs are compared without: they are equal up to the choice of names of their formals.
 #ifndef RETUPLE_IR_BRIDGE_INTERNAL_STRUCTURE_H_
 #define RETUPLE_IR_BRIDGE_INTERNAL_STRUCTURE_H_
 

@@ -79,6 +79,13 @@ class FreeNames {
   std::map<const onnx::GraphProto*, std::vector<std::string>> cache_;
 };
 
+// The opset up to which the registry knows every operator's form. Beyond it an operator that does not fit its last known form, or is known to have
+// changed its meaning, is kept as an opaque one.
+constexpr int64_t kKnownOpset = 18;
+bool ChangedLater(const std::string& op, int64_t opset) {
+  return opset >= 20 && (op == "DFT" || op == "GridSample");
+}
+
 struct ImportState {
   const onnx::ModelProto& model;
   const ImportOptions& options;
@@ -341,7 +348,7 @@ absl::Status GraphBuilder::AddNode(const onnx::NodeProto& n) {
   }
   const bool local_function = state_.functions.contains(OpaqueForm(domain, n.op_type()));
   const OpSchema* schema =
-      local_function ? nullptr
+      local_function || (domain.empty() && ChangedLater(n.op_type(), opset->second)) ? nullptr
                      : Registry::Get().Resolve(domain, n.op_type(), static_cast<int>(std::min<int64_t>(opset->second, 1 << 20)));
 
   // What the bodies capture: constants are repeated inside, the rest become operands.
@@ -403,6 +410,12 @@ absl::Status GraphBuilder::AddNode(const onnx::NodeProto& n) {
     while (static_cast<int>(inputs.size()) < schema->min_inputs) inputs.push_back(kNoVar);
   }
 
+  if (schema != nullptr && domain.empty() && opset->second > kKnownOpset) {
+    const int in = static_cast<int>(inputs.size());
+    const bool fits = in >= schema->min_inputs && in <= schema->max_inputs && n.output_size() <= schema->max_outputs &&
+                      MakeOp(*schema, attrs, schema->variadic_outputs() ? n.output_size() : schema->max_outputs).ok();
+    if (!fits) schema = nullptr;
+  }
   Op op;
   if (schema != nullptr) {
     const int in = static_cast<int>(inputs.size()), out = n.output_size();

@@ -18,11 +18,51 @@ bool Replaces(C a, C b) {
   return kMax ? b > a : b < a;
 }
 
+// The extreme of a run in lanes; NaN if there is one. Pre: n >= 1.
+template <bool kMax>
+float RunExtreme(const float* x, int64_t n) {
+  using F = std::conditional_t<kMax, MaxF, MinF>;
+  constexpr int kLanes = 16;
+  float top = x[0];
+  int64_t i = 0;
+  if (n >= kLanes) {
+    float lane[kLanes];
+    std::copy(x, x + kLanes, lane);
+    for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      RT_LANES
+      for (int l = 0; l < kLanes; ++l) lane[l] = F()(lane[l], x[i + l]);
+    }
+    for (float v : lane) top = F()(top, v);
+  }
+  for (; i < n; ++i) top = F()(top, x[i]);
+  return top;
+}
+
+// Where the extreme stands.
+template <bool kMax, bool kLast>
+int64_t ArgRun(const float* x, int64_t n) {
+  const float top = RunExtreme<kMax>(x, n);
+  auto is_top = [top](float v) { return v == top || (top != top && v != v); };
+  if constexpr (kLast) {
+    int64_t i = n - 1;
+    while (i > 0 && !is_top(x[i])) --i;
+    return i;
+  } else {
+    return std::find_if(x, x + n, is_top) - x;
+  }
+}
+
 template <bool kMax, bool kLast, typename T>
 void ArgExtreme(const T* x, int64_t* out, int64_t outer, int64_t n, int64_t inner) {
   using C = ComputeType<T>;
   std::vector<C> best(inner > 1 ? inner : 0);
   for (int64_t o = 0; o < outer; ++o, x += n * inner, out += inner) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (inner == 1) {
+        *out = ArgRun<kMax, kLast>(x, n);
+        continue;
+      }
+    }
     if (inner == 1) {
       C top = static_cast<C>(x[0]);
       int64_t at = 0;

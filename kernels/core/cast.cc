@@ -7,6 +7,7 @@
 #include "kernels/core/arith.h"
 #include "kernels/core/elementwise.h"
 #include "kernels/core/number_text.h"
+#include "kernels/dense/util.h"
 
 namespace retuple::internal {
 namespace {
@@ -102,6 +103,11 @@ absl::Status CastText(KernelContext& ctx, const Tensor& x, DType to) {
   });
 }
 
+template <typename T>
+constexpr DType DTypeOf() {
+  return std::is_same_v<T, Half> ? DType::kF16 : DType::kBF16;
+}
+
 template <typename S>
 absl::Status CastNumbers(KernelContext& ctx, const Tensor& x, DType to) {
   const S* in = x.data<S>();
@@ -116,6 +122,12 @@ absl::Status CastNumbers(KernelContext& ctx, const Tensor& x, DType to) {
     RT_ASSIGN_OR_RETURN(Tensor* y, ctx.Output(0, to, x.dims()));
     D* out = y->template mutable_data<D>();
     ctx.threads().ParallelFor(n, kElementGrain, [=](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<S, float> && kIs16BitFloat<D>) {
+        return NarrowFloats(to, in + begin, end - begin, out + begin);
+      }
+      if constexpr (kIs16BitFloat<S> && std::is_same_v<D, float>) {
+        return WidenFloats(DTypeOf<S>(), in + begin, end - begin, out + begin);
+      }
       RT_IVDEP
       for (int64_t i = begin; i < end; ++i) out[i] = Convert<S, D>(in[i]);
     });

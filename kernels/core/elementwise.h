@@ -6,6 +6,7 @@
 #define RETUPLE_KERNELS_CORE_ELEMENTWISE_H_
 
 #include "kernels/core/util.h"
+#include "kernels/dense/util.h"
 #include "kernels/dispatch.h"
 #include "kernels/thread_pool.h"
 
@@ -18,13 +19,14 @@ template <typename T, typename F>
 void MapRange(const T* x, T* out, int64_t n, F f) {
   if constexpr (kIs16BitFloat<T>) {
     constexpr int64_t kBlock = 256;
+    constexpr DType kType = std::is_same_v<T, Half> ? DType::kF16 : DType::kBF16;
     float buffer[kBlock];
     for (int64_t i = 0; i < n; i += kBlock) {
       const int64_t m = std::min(kBlock, n - i);
-      for (int64_t j = 0; j < m; ++j) buffer[j] = static_cast<float>(x[i + j]);
+      WidenFloats(kType, x + i, m, buffer);
       RT_IVDEP
       for (int64_t j = 0; j < m; ++j) buffer[j] = f(buffer[j]);
-      for (int64_t j = 0; j < m; ++j) out[i + j] = static_cast<T>(buffer[j]);
+      NarrowFloats(kType, buffer, m, out + i);
     }
   } else {
     RT_IVDEP

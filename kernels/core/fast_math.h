@@ -40,12 +40,20 @@ inline float FastExp(float x) {
   return p * scale1 * scale2;
 }
 
+// cond ? a : b on bit patterns; a mask, because GCC turns chains of float selects into branches.
+inline uint32_t SelectBits(bool cond, uint32_t a, uint32_t b) {
+  const uint32_t mask = uint32_t{0} - static_cast<uint32_t>(cond);
+  return (a & mask) | (b & ~mask);
+}
+
 // log x = e ln 2 + log m, m in [sqrt 1/2, sqrt 2).
 inline float FastLog(float x) {
-  const bool tiny = x < std::numeric_limits<float>::min();
-  const float y = tiny ? x * 8388608.0f : x;
-  const float bias = tiny ? -23.0f : 0.0f;
-  const uint32_t shifted = std::bit_cast<uint32_t>(y) - 0x3f3504f3u;
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  // Subnormals are scaled by 2^23.
+  const bool tiny = bits < 0x00800000u;
+  const float factor = std::bit_cast<float>(SelectBits(tiny, 0x4b000000u, 0x3f800000u));
+  const float bias = std::bit_cast<float>(SelectBits(tiny, 0xc1b80000u, 0));  // -23
+  const uint32_t shifted = std::bit_cast<uint32_t>(x * factor) - 0x3f3504f3u;
   const float e = static_cast<float>(static_cast<int32_t>(shifted) >> 23) + bias;
   const float m = std::bit_cast<float>((shifted & 0x7fffffu) + 0x3f3504f3u);
   const float f = m - 1.0f;
@@ -62,11 +70,10 @@ inline float FastLog(float x) {
   r = r - e * 2.12194440e-4f;
   r = r - 0.5f * f2;
   r = (r + f) + e * 0.693359375f;
-  constexpr float kInf = std::numeric_limits<float>::infinity();
-  r = x == kInf ? kInf : r;
-  r = x == 0.0f ? -kInf : r;
-  r = x < 0.0f ? std::numeric_limits<float>::quiet_NaN() : r;
-  return x != x ? x : r;
+  // Zeros give -inf, +inf itself, everything else that is not a positive number NaN.
+  uint32_t odd = SelectBits(bits > 0x7f800000u, 0x7fc00000u, 0x7f800000u);
+  odd = SelectBits((bits << 1) == 0, 0xff800000u, odd);
+  return std::bit_cast<float>(SelectBits(bits - 1 >= 0x7f7fffffu, odd, std::bit_cast<uint32_t>(r)));
 }
 
 inline float FastSigmoid(float x) { return 1.0f / (1.0f + FastExp(-x)); }
@@ -109,18 +116,18 @@ inline float FastErf(float x) {
   return a < 0.92f ? small : (x != x ? x : large);
 }
 
-// log(1 + u) for u >= 0, with the rounding of 1 + u made good.
+// log(1 + u) for 0 <= u < 1e38, with the rounding of 1 + u made good.
 inline float FastLog1p(float u) {
   const float s = 1.0f + u;
   const float lost = u - (s - 1.0f);
-  return FastLog(s) + (s < 3.0e38f ? lost / s : 0.0f);
+  return FastLog(s) + lost / s;
 }
 
 // log(1 + e^x) without overflow.
 inline float FastSoftplus(float x) {
-  const float m = x > 0.0f ? x : 0.0f;
-  const float r = m + FastLog1p(FastExp(-std::fabs(x)));
-  return x != x ? x : r;
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const float m = std::bit_cast<float>(SelectBits(bits >> 31 != 0, 0, bits));
+  return m + FastLog1p(FastExp(-std::fabs(x)));
 }
 
 // One spelling for both widths.

@@ -132,10 +132,10 @@ absl::Status DynamicQuantizeLinear(KernelContext& ctx) {
   float lows[kLanes] = {}, highs[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int l = 0; l < kLanes; ++l) {
-      lows[l] = in[i + l] < lows[l] ? in[i + l] : lows[l];
-      highs[l] = in[i + l] > highs[l] ? in[i + l] : highs[l];
-    }
+    RT_LANES
+    for (int l = 0; l < kLanes; ++l) lows[l] = in[i + l] < lows[l] ? in[i + l] : lows[l];
+    RT_LANES
+    for (int l = 0; l < kLanes; ++l) highs[l] = in[i + l] > highs[l] ? in[i + l] : highs[l];
   }
   for (; i < n; ++i) {
     low = std::min(low, in[i]);

@@ -129,6 +129,7 @@ typename R::template Acc<T> FoldBlock(const T* x, int64_t n) {
     A lane[kLanes];
     for (int l = 0; l < kLanes; ++l) lane[l] = R::Map(static_cast<A>(x[l]));
     for (i = kLanes; i + kLanes <= n; i += kLanes) {
+      RT_LANES
       for (int l = 0; l < kLanes; ++l) lane[l] = R::Combine(lane[l], R::Map(static_cast<A>(x[i + l])));
     }
     for (int half = kLanes / 2; half > 0; half /= 2) {

@@ -3,6 +3,10 @@
 // in tiles, so that both sides touch whole cache lines, while an odometer steps over the other axes.
 #include "kernels/core/transpose.h"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 #include "kernels/dispatch.h"
 
 namespace retuple::internal {
@@ -15,6 +19,28 @@ struct Axis {
   int64_t size, in_stride, out_stride;
 };
 
+#if defined(__AVX__)
+// An 8 x 8 block of four-byte elements in registers: interleave pairs, then pairs of pairs, then halves.
+void Transpose8x8(const float* in, int64_t in_stride, float* out, int64_t out_stride) {
+  __m256 r[8], t[8];
+  for (int k = 0; k < 8; ++k) r[k] = _mm256_loadu_ps(in + k * in_stride);
+  for (int k = 0; k < 8; k += 2) {
+    t[k] = _mm256_unpacklo_ps(r[k], r[k + 1]);
+    t[k + 1] = _mm256_unpackhi_ps(r[k], r[k + 1]);
+  }
+  for (int k = 0; k < 8; k += 4) {
+    r[k] = _mm256_shuffle_ps(t[k], t[k + 2], 0x44);
+    r[k + 1] = _mm256_shuffle_ps(t[k], t[k + 2], 0xEE);
+    r[k + 2] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0x44);
+    r[k + 3] = _mm256_shuffle_ps(t[k + 1], t[k + 3], 0xEE);
+  }
+  for (int k = 0; k < 4; ++k) {
+    _mm256_storeu_ps(out + k * out_stride, _mm256_permute2f128_ps(r[k], r[k + 4], 0x20));
+    _mm256_storeu_ps(out + (k + 4) * out_stride, _mm256_permute2f128_ps(r[k], r[k + 4], 0x31));
+  }
+}
+#endif
+
 // out[j·out_stride + i] = in[i·in_stride + j], i < rows (contiguous in out), j < cols (contiguous in in).
 template <typename E>
 void TransposePlane(const E* in, int64_t in_stride, E* out, int64_t out_stride, int64_t rows, int64_t cols) {
@@ -23,6 +49,19 @@ void TransposePlane(const E* in, int64_t in_stride, E* out, int64_t out_stride, 
     for (int64_t j0 = 0; j0 < cols; j0 += kTile) {
       const int64_t nj = std::min(kTile, cols - j0);
       if constexpr (std::is_trivially_copyable_v<E>) {
+#if defined(__AVX__)
+        if constexpr (sizeof(E) == 4) {
+          if (ni % 8 == 0 && nj % 8 == 0) {
+            for (int64_t i = i0; i < i0 + ni; i += 8) {
+              for (int64_t j = j0; j < j0 + nj; j += 8) {
+                Transpose8x8(reinterpret_cast<const float*>(in + i * in_stride + j), in_stride,
+                             reinterpret_cast<float*>(out + j * out_stride + i), out_stride);
+              }
+            }
+            continue;
+          }
+        }
+#endif
         if (ni == kTile && nj == kTile) {
           // Through a buffer: both loops then have fixed trip counts and contiguous sides.
           E tile[kTile][kTile];

@@ -39,6 +39,13 @@
 #define RT_IVDEP
 #endif
 
+// A loop over lanes that shall stay a loop: unrolled, GCC no longer makes one vector of it when lanes are selected.
+#if defined(__GNUC__) && !defined(__clang__)
+#define RT_LANES _Pragma("GCC unroll 1")
+#else
+#define RT_LANES
+#endif
+
 namespace retuple::internal {
 
 template <typename... Args>

@@ -87,7 +87,8 @@ void Finish(const Activation& post, int64_t first_channel, int64_t maps, int64_t
 // One image and group: y: [maps, pixels] = packed · patches + bias, then `post`.
 template <typename T>
 void MultiplyPatches(ThreadPool& threads, int64_t maps, int64_t depth, int64_t pixels, const PatchSource<T>& src,
-                     const T* packed, const T* bias, const Activation& post, int64_t first_channel, const T* add,
+                     const T* packed, const T* bias, const Clamp<T>& clamp, const Activation& post,
+                     int64_t first_channel, const T* add,
                      T* scratch, int64_t scratch_size, T* y) {
   const int64_t blocks = (pixels + kBlockCols<T> - 1) / kBlockCols<T>;
   const int64_t slots = std::min<int64_t>(blocks, threads.threads());
@@ -103,7 +104,8 @@ void MultiplyPatches(ThreadPool& threads, int64_t maps, int64_t depth, int64_t p
             src.Runs(first + j, std::min(kPanelCols<T>, cols - j), runs);
             GatherPanel(src, k0, slice, runs, panels + j * slice);
           }
-          GemmBlock<T>(maps, cols, depth, k0, slice, packed, panels, bias, k0 > 0, y + first, pixels);
+          GemmBlock<T>(maps, cols, depth, k0, slice, packed, panels, bias, k0 > 0, y + first, pixels,
+                       k0 + slice >= depth ? clamp : Clamp<T>{});
         }
         Finish(post, first_channel, maps, cols, pixels, add != nullptr ? add + first : nullptr, y + first);
       }
@@ -118,7 +120,7 @@ ConvPlan<T>::ConvPlan(const ConvShape& s) : s_(s) {
   ChooseMethod();
   if (method_ == ConvMethod::kWinograd) return;
   const Window& win = s_.window;
-  planes_.emplace(win, method_ == ConvMethod::kDepthwise);
+  planes_.emplace(win, method_ == ConvMethod::kDepthwise || method_ == ConvMethod::kFlat);
   const std::optional<int64_t> size = planes_->channel_size();
   channel_ = !size ? -1 : planes_->in_place() ? win.in_size() : *size;
   if (channel_ < 0 || method_ == ConvMethod::kDepthwise) return;
@@ -145,11 +147,25 @@ void ConvPlan<T>::ChooseMethod() {
     method_ = ConvMethod::kWinograd;
   } else if (pixels <= 8 && s_.out_channels >= kLanes<T>) {
     method_ = ConvMethod::kRows;
-  } else if (pointwise_ && s_.out_channels <= 2 * kTileRows) {
-    method_ = ConvMethod::kDirect;
+  } else if (FlatServes()) {
+    method_ = ConvMethod::kFlat;
   } else {
     method_ = ConvMethod::kPatches;
   }
+}
+
+// Gathering patches costs about seven cycles a row of a panel, surplus columns and the copy of the result cost products and
+// moves; weighed for two fused multiply-adds a cycle.
+template <typename T>
+bool ConvPlan<T>::FlatServes() const {
+  const Window& w = s_.window;
+  if (w.in[0] != 1 || w.out[0] != 1 || w.kernel[0] != 1 || w.pad_begin[0] != 0 || w.pad_end[0] != 0) return false;
+  const auto maps = static_cast<double>(s_.out_channels), depth = static_cast<double>(s_.depth());
+  if (pointwise_) return maps <= 4 * kTileRows;
+  const int64_t pitch = (w.in[2] + w.pad_begin[2] + w.pad_end[2] + w.stride[2] - 1) / w.stride[2];
+  const double surplus = static_cast<double>(pitch) / static_cast<double>(w.out[2]) - 1;
+  const double gather = 7 + 14.0 / static_cast<double>(std::min<int64_t>(w.out[2], 48));
+  return depth <= 1024 && maps <= 64 && surplus * 1.5 * maps + 8 * maps / std::max(depth, 1.0) < gather;
 }
 
 template <typename T>
@@ -199,22 +215,99 @@ absl::Status ConvPlan<T>::Run(KernelContext& ctx, const T* x, const T* w, const 
     Pack(w, mine);
     packed = mine;
   }
+  // What is a bound is applied to sums in registers.
+  Clamp<T> clamp;
+  Activation rest = post;
+  if constexpr (std::is_same_v<T, float>) {
+    if (add == nullptr && post.kind == Activation::Kind::kRelu) {
+      clamp.lo = 0;
+      rest = {};
+    } else if (add == nullptr && post.kind == Activation::Kind::kClip) {
+      clamp = {post.a, post.b};
+      rest = {};
+    }
+  }
   switch (method_) {
     case ConvMethod::kDepthwise:
-      return ConvolveDepthwise<T>(ctx, s_, *planes_, x, w, bias, post, add, y);
+      return ConvolveDepthwise<T>(ctx, s_, *planes_, x, w, bias, clamp, rest, add, y);
     case ConvMethod::kWinograd:
-      if constexpr (std::is_same_v<T, float>) return ConvolveWinograd(ctx, s_, x, packed, bias, post, add, y);
+      if constexpr (std::is_same_v<T, float>) return ConvolveWinograd(ctx, s_, x, packed, bias, clamp, rest, add, y);
       return absl::OkStatus();
     case ConvMethod::kRows:
-      return RunRows(ctx, x, packed, bias, post, add, y);
+      return RunRows(ctx, x, packed, bias, clamp, rest, add, y);
+    case ConvMethod::kFlat:
+      return RunFlat(ctx, x, packed, bias, clamp, rest, add, y);
     default:
-      return RunPatches(ctx, x, packed, bias, post, add, y);
+      return RunPatches(ctx, x, packed, bias, clamp, rest, add, y);
   }
+}
+
+template <typename T>
+const T* ConvPlan<T>::Patchable(ThreadPool& threads, const T* x, T* copied, bool first) const {
+  if (planes_->in_place() || s_.depth() == 0) return x;
+  const int64_t in_size = s_.window.in_size();
+  threads.ParallelFor(s_.in_channels, 1 + 20000 / channel_, [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      if (first) planes_->Fill(copied + c * channel_, T{0});
+      planes_->Copy(x + c * in_size, copied + c * channel_);
+    }
+  });
+  return copied;
+}
+
+// Rows of `width` from rows `pitch` apart.
+template <typename T>
+void Compact(const T* from, int64_t pitch, int64_t width, int64_t height, T* to) {
+  constexpr int kL = kLanes<T>;
+  for (int64_t r = 0; r < height; ++r, from += pitch, to += width) {
+    int64_t x = 0;
+    for (; x + kL <= width; x += kL) Store(to + x, Load(from + x));
+    if (x < width) StoreN(to + x, LoadN(from + x, static_cast<int>(width - x)), static_cast<int>(width - x));
+  }
+}
+
+template <typename T>
+absl::Status ConvPlan<T>::RunFlat(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
+                                  const Activation& post, const T* add, T* y) const {
+  const Window& win = s_.window;
+  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
+  const int64_t pitch = planes_->row_pitch(), width = win.out[2], height = win.out[1];
+  const bool copy = !planes_->in_place() && depth > 0, exact = pitch == width;
+  RT_ASSIGN_OR_RETURN(T * copied, ScratchOf<T>(ctx, copy ? channel_ * s_.in_channels : 0));
+  // Rows of output at once: about as many pixels as keep the block's result in the first-level cache.
+  const int64_t block = std::clamp<int64_t>(kBlockCols<T> / std::max<int64_t>(pitch, 1), 1, height);
+  const int64_t ld = RoundUp(block * pitch, kLanes<T>), slots = ctx.threads().threads();
+  RT_ASSIGN_OR_RETURN(T * results, ScratchOf<T>(ctx, exact ? 0 : slots * maps * ld));
+  const int64_t blocks = (height + block - 1) / block;
+  for (int64_t i = 0; i < s_.batch * s_.groups; ++i) {
+    const int64_t g = i % s_.groups;
+    const T* xg = Patchable(ctx.threads(), x + i * s_.in_channels * in_size, copied, i == 0);
+    T* yg = y + i * maps * pixels;
+    const T* pg = packed + g * PackedASize<T>(maps, depth);
+    const T* bg = bias != nullptr ? bias + g * maps : nullptr;
+    const T* ag = add != nullptr ? add + i * maps * pixels : nullptr;
+    ctx.threads().ParallelFor(std::min(slots, blocks), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slot = begin; slot < end; ++slot) {
+        T* result = results + slot * maps * ld;
+        for (int64_t b = slot; b < blocks; b += std::min(slots, blocks)) {
+          const int64_t row = b * block, rows = std::min(block, height - row), first = row * width;
+          const int64_t cols = exact ? rows * width : (rows - 1) * pitch + width;
+          GemmOffsets<T>(maps, cols, depth, pg, xg + row * pitch, offsets_.data(), copy, bg, exact ? yg + first : result,
+                         exact ? pixels : ld, clamp);
+          for (int64_t m = 0; !exact && m < maps; ++m) {
+            Compact(result + m * ld, pitch, width, rows, yg + m * pixels + first);
+          }
+          Finish(post, g * maps, maps, rows * width, pixels, ag != nullptr ? ag + first : nullptr, yg + first);
+        }
+      }
+    });
+  }
+  return absl::OkStatus();
 }
 
 // y[maps, pixels] as the transpose of rows: [pixels, depth] · wᵀ: [depth, maps].
 template <typename T>
-absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias,
+absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
                                   const Activation& post, const T* add, T* y) const {
   const Window& win = s_.window;
   const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
@@ -228,14 +321,9 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
     bases.push_back(row / win.out[1] * planes_->out_plane_step() + row % win.out[1] * planes_->out_row_step() +
                     p % win.out[2]);
   }
-  for (int64_t c = 0; copy && c < s_.in_channels; ++c) planes_->Fill(copied + c * channel_, T{0});
   for (int64_t i = 0; i < s_.batch * s_.groups; ++i) {
     const int64_t g = i % s_.groups;
-    const T* xg = x + i * s_.in_channels * in_size;
-    if (copy) {
-      for (int64_t c = 0; c < s_.in_channels; ++c) planes_->Copy(xg + c * in_size, copied + c * channel_);
-      xg = copied;
-    }
+    const T* xg = Patchable(ctx.threads(), x + i * s_.in_channels * in_size, copied, i == 0);
     const T* a = rows;
     if (pixels == 1 && pointwise_) {
       a = xg;
@@ -248,7 +336,7 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
     T* yg = y + i * maps * pixels;
     T* to = pixels == 1 ? yg : result;
     GemmPackedB<T>(pixels, maps, depth, a, depth, 1, packed + g * PackedBSize<T>(depth, maps),
-                   bias != nullptr ? bias + g * maps : nullptr, to, maps, &ctx.threads());
+                   bias != nullptr ? bias + g * maps : nullptr, to, maps, &ctx.threads(), clamp);
     if (pixels > 1) {
       for (int64_t m = 0; m < maps; ++m) {
         for (int64_t p = 0; p < pixels; ++p) yg[m * pixels + p] = result[p * maps + m];
@@ -261,7 +349,7 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
 
 template <typename T>
 absl::Status ConvPlan<T>::RunPatches(KernelContext& ctx, const T* x, const T* packed, const T* bias,
-                                     const Activation& post, const T* add, T* y) const {
+                                     const Clamp<T>& clamp, const Activation& post, const T* add, T* y) const {
   const Window& win = s_.window;
   const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
   const int64_t packed_size = PackedASize<T>(maps, depth);
@@ -277,31 +365,13 @@ absl::Status ConvPlan<T>::RunPatches(KernelContext& ctx, const T* x, const T* pa
   RT_ASSIGN_OR_RETURN(T * copied, ScratchOf<T>(ctx, copy ? channel_ * s_.in_channels : 0));
   const int64_t block_cols = std::min(kBlockCols<T>, RoundUp(pixels, kPanelCols<T>));
   const int64_t scratch_size = block_cols * std::min(kDepth<T>, std::max<int64_t>(depth, 1)) + kLanes<T>;
-  const bool direct = method_ == ConvMethod::kDirect;
-  RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, direct ? 0 : scratch_size * ctx.threads().threads()));
+  RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, scratch_size * ctx.threads().threads()));
   for (int64_t i = 0; i < s_.batch * s_.groups; ++i) {
     const int64_t g = i % s_.groups;
-    const T* xg = x + i * s_.in_channels * in_size;
-    T* yg = y + i * maps * pixels;
-    const T* pg = packed + g * packed_size;
-    const T* bg = bias != nullptr ? bias + g * maps : nullptr;
-    const T* ag = add != nullptr ? add + i * maps * pixels : nullptr;
-    if (copy) {
-      ctx.threads().ParallelFor(s_.in_channels, 1 + 20000 / channel_, [&](int64_t begin, int64_t end) {
-        for (int64_t c = begin; c < end; ++c) {
-          if (i == 0) planes_->Fill(copied + c * channel_, T{0});
-          planes_->Copy(xg + c * in_size, copied + c * channel_);
-        }
-      });
-      xg = copied;
-    }
-    if (direct) {
-      GemmDirect<T>(maps, pixels, depth, pg, xg, in_size, bg, yg, pixels);
-      Finish(post, g * maps, maps, pixels, pixels, ag, yg);
-    } else {
-      src.data = xg;
-      MultiplyPatches(ctx.threads(), maps, depth, pixels, src, pg, bg, post, g * maps, ag, scratch, scratch_size, yg);
-    }
+    src.data = Patchable(ctx.threads(), x + i * s_.in_channels * in_size, copied, i == 0);
+    MultiplyPatches(ctx.threads(), maps, depth, pixels, src, packed + g * packed_size,
+                    bias != nullptr ? bias + g * maps : nullptr, clamp, post, g * maps,
+                    add != nullptr ? add + i * maps * pixels : nullptr, scratch, scratch_size, y + i * maps * pixels);
   }
   return absl::OkStatus();
 }

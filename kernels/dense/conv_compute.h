@@ -4,7 +4,8 @@
 //   depthwise   one channel a group, few maps: summed directly, rows at a time;
 //   winograd    3×3, stride 1, many channels (f32): products of transformed tiles;
 //   rows        few output pixels: pixels as rows, maps as columns of one matrix product;
-//   direct      1×1 with few maps: the operand is the right factor as it lies;
+//   flat        few maps: the right factor's rows are read where they lie, in the operand or its padded copy, pixel after
+//               pixel over the padded pitch; surplus columns are dropped;
 //   patches     everything else: weights: [maps, depth] times patches: [depth, pixels]. Patches are never stored whole: a
 //               slice of depth and a block of pixels is gathered into panels, from the operand or its padded
 //               copy, and multiplied at once.
@@ -21,7 +22,7 @@
 
 namespace retuple::internal {
 
-enum class ConvMethod : uint8_t { kDepthwise, kWinograd, kRows, kDirect, kPatches };
+enum class ConvMethod : uint8_t { kDepthwise, kWinograd, kRows, kFlat, kPatches };
 
 // Everything about one shape that does not depend on the data.
 template <typename T>
@@ -44,10 +45,15 @@ class ConvPlan {
 
  private:
   void ChooseMethod();
-  absl::Status RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Activation& post,
-                       const T* add, T* y) const;
-  absl::Status RunPatches(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Activation& post,
-                          const T* add, T* y) const;
+  bool FlatServes() const;
+  absl::Status RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
+                       const Activation& post, const T* add, T* y) const;
+  absl::Status RunPatches(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
+                          const Activation& post, const T* add, T* y) const;
+  absl::Status RunFlat(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
+                       const Activation& post, const T* add, T* y) const;
+  // The copy of one image's group, or the operand itself. `first`: the padding is still to be filled.
+  const T* Patchable(ThreadPool& threads, const T* x, T* copied, bool first) const;
 
   ConvShape s_;
   ConvMethod method_ = ConvMethod::kPatches;
@@ -64,14 +70,16 @@ absl::Status Convolve(KernelContext& ctx, const ConvShape& s, const T* x, const 
 // conv_depthwise.cc
 template <typename T>
 absl::Status ConvolveDepthwise(KernelContext& ctx, const ConvShape& s, const PaddedPlanes& planes, const T* x,
-                               const T* w, const T* bias, const Activation& post, const T* add, T* y);
+                               const T* w, const T* bias, const Clamp<T>& clamp, const Activation& post, const T* add,
+                               T* y);
 
 // conv_winograd.cc
 bool WinogradServes(const ConvShape& s);
 int64_t WinogradPackedSize(const ConvShape& s);
 void WinogradPack(const ConvShape& s, const float* w, float* packed);
 absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const float* x, const float* packed,
-                              const float* bias, const Activation& post, const float* add, float* y);
+                              const float* bias, const Clamp<float>& clamp, const Activation& post, const float* add,
+                              float* y);
 
 }  // namespace retuple::internal
 

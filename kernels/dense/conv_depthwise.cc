@@ -12,10 +12,17 @@
 namespace retuple::internal {
 namespace {
 
+template <typename T>
+inline Vec<T> Bounded(Vec<T> v, const Clamp<T>& c) {
+  if constexpr (std::is_floating_point_v<T>) return Min<T>(Max<T>(v, Splat<T>(c.lo)), Splat<T>(c.hi));
+  return v;
+}
+
 // y: rows of `width` outputs, `y_pitch` apart; input rows `pitch` apart; kRows output rows at once. With kSlack reads may pass
 // the end of a row by less than a vector.
 template <typename T, int kK, int kRows, bool kSlack>
-void RowBlock(const T* in, int64_t pitch, const T* w, T bias, T* y, int64_t y_pitch, int64_t width) {
+void RowBlock(const T* in, int64_t pitch, const T* w, T bias, const Clamp<T>& clamp, T* y, int64_t y_pitch,
+              int64_t width) {
   constexpr int kL = kLanes<T>;
   Vec<T> wv[kK * kK];
 #pragma GCC unroll 25
@@ -39,6 +46,7 @@ void RowBlock(const T* in, int64_t pitch, const T* w, T bias, T* y, int64_t y_pi
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
+      acc[i] = Bounded<T>(acc[i], clamp);
       if (n == kL) {
         Store(y + i * y_pitch + x, acc[i]);
       } else {
@@ -49,21 +57,22 @@ void RowBlock(const T* in, int64_t pitch, const T* w, T bias, T* y, int64_t y_pi
 }
 
 template <typename T, int kK, bool kSlack>
-void Rows(const T* in, int64_t pitch, const T* w, T bias, T* y, int64_t width, int64_t rows) {
+void Rows(const T* in, int64_t pitch, const T* w, T bias, const Clamp<T>& clamp, T* y, int64_t width, int64_t rows) {
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4) {
-    RowBlock<T, kK, 4, kSlack>(in + r * pitch, pitch, w, bias, y + r * width, width, width);
+    RowBlock<T, kK, 4, kSlack>(in + r * pitch, pitch, w, bias, clamp, y + r * width, width, width);
   }
   if (r + 2 <= rows) {
-    RowBlock<T, kK, 2, kSlack>(in + r * pitch, pitch, w, bias, y + r * width, width, width);
+    RowBlock<T, kK, 2, kSlack>(in + r * pitch, pitch, w, bias, clamp, y + r * width, width, width);
     r += 2;
   }
-  if (r < rows) RowBlock<T, kK, 1, kSlack>(in + r * pitch, pitch, w, bias, y + r * width, width, width);
+  if (r < rows) RowBlock<T, kK, 1, kSlack>(in + r * pitch, pitch, w, bias, clamp, y + r * width, width, width);
 }
 
 // kVecs vectors of outputs, each the sum over taps of w[t] · in[offset of t]; `last` elements in the last one.
 template <typename T, int kVecs, bool kSlack>
-void FlatBlock(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T bias, T* y, int last) {
+void FlatBlock(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T bias, const Clamp<T>& clamp, T* y,
+               int last) {
   constexpr int kL = kLanes<T>;
   Vec<T> acc[kVecs];
 #pragma GCC unroll 4
@@ -78,6 +87,7 @@ void FlatBlock(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T
   }
 #pragma GCC unroll 4
   for (int j = 0; j < kVecs; ++j) {
+    acc[j] = Bounded<T>(acc[j], clamp);
     if (j + 1 < kVecs || last == kL) {
       Store(y + j * kL, acc[j]);
     } else {
@@ -88,23 +98,23 @@ void FlatBlock(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T
 
 // n outputs in a row.
 template <typename T, bool kSlack>
-void Flat(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T bias, T* y, int64_t n) {
+void Flat(const T* in, const int64_t* taps, int64_t num_taps, const T* w, T bias, const Clamp<T>& clamp, T* y, int64_t n) {
   constexpr int kL = kLanes<T>;
   for (int64_t x = 0; x < n; x += 4 * kL) {
     const auto left = static_cast<int>(std::min<int64_t>(4 * kL, n - x));
     const int vecs = (left + kL - 1) / kL, last = left - (vecs - 1) * kL;
     switch (vecs) {
       case 1:
-        FlatBlock<T, 1, kSlack>(in + x, taps, num_taps, w, bias, y + x, last);
+        FlatBlock<T, 1, kSlack>(in + x, taps, num_taps, w, bias, clamp, y + x, last);
         break;
       case 2:
-        FlatBlock<T, 2, kSlack>(in + x, taps, num_taps, w, bias, y + x, last);
+        FlatBlock<T, 2, kSlack>(in + x, taps, num_taps, w, bias, clamp, y + x, last);
         break;
       case 3:
-        FlatBlock<T, 3, kSlack>(in + x, taps, num_taps, w, bias, y + x, last);
+        FlatBlock<T, 3, kSlack>(in + x, taps, num_taps, w, bias, clamp, y + x, last);
         break;
       default:
-        FlatBlock<T, 4, kSlack>(in + x, taps, num_taps, w, bias, y + x, last);
+        FlatBlock<T, 4, kSlack>(in + x, taps, num_taps, w, bias, clamp, y + x, last);
     }
   }
 }
@@ -126,22 +136,22 @@ int64_t Vectors(int64_t n, int64_t lanes) { return (n + lanes - 1) / lanes; }
 // One channel: `in` is the operand itself or its padded copy (then reads may pass its end by a vector).
 template <typename T, bool kSlack>
 void Channel(const ConvShape& s, const PaddedPlanes& planes, bool flat, int square, const T* in, const T* w, T bias,
-             T* sums, T* out) {
+             const Clamp<T>& clamp, T* sums, T* out) {
   const Window& win = s.window;
   const int64_t height = win.out[1], width = win.out[2], pitch = planes.row_pitch(), taps = win.kernel_size();
   const int64_t* offsets = planes.taps().data();
   if (flat) {
-    Flat<T, kSlack>(in, offsets, taps, w, bias, sums, (height - 1) * pitch + width);
+    Flat<T, kSlack>(in, offsets, taps, w, bias, clamp, sums, (height - 1) * pitch + width);
     Compact(sums, pitch, out, width, height);
   } else if (square == 3) {
-    Rows<T, 3, kSlack>(in, pitch, w, bias, out, width, height);
+    Rows<T, 3, kSlack>(in, pitch, w, bias, clamp, out, width, height);
   } else if (square == 5) {
-    Rows<T, 5, kSlack>(in, pitch, w, bias, out, width, height);
+    Rows<T, 5, kSlack>(in, pitch, w, bias, clamp, out, width, height);
   } else if (width == pitch) {
-    Flat<T, kSlack>(in, offsets, taps, w, bias, out, height * width);
+    Flat<T, kSlack>(in, offsets, taps, w, bias, clamp, out, height * width);
   } else {
     for (int64_t r = 0; r < height; ++r) {
-      Flat<T, kSlack>(in + r * pitch, offsets, taps, w, bias, out + r * width, width);
+      Flat<T, kSlack>(in + r * pitch, offsets, taps, w, bias, clamp, out + r * width, width);
     }
   }
 }
@@ -150,7 +160,8 @@ void Channel(const ConvShape& s, const PaddedPlanes& planes, bool flat, int squa
 
 template <typename T>
 absl::Status ConvolveDepthwise(KernelContext& ctx, const ConvShape& s, const PaddedPlanes& planes, const T* x,
-                               const T* w, const T* bias, const Activation& post, const T* add, T* y) {
+                               const T* w, const T* bias, const Clamp<T>& clamp, const Activation& post, const T* add,
+                               T* y) {
   const Window& win = s.window;
   const int64_t maps = s.groups * s.out_channels, in_size = win.in_size(), pixels = win.out_size();
   const int64_t height = win.out[1], width = win.out[2], taps = win.kernel_size(), pitch = planes.row_pitch();
@@ -184,9 +195,9 @@ absl::Status ConvolveDepthwise(KernelContext& ctx, const ConvShape& s, const Pad
         T* out = y + i * pixels;
         if (copy) {
           planes.Copy(in, copied);
-          Channel<T, true>(s, planes, flat, square, copied, w + m * taps, b, sums, out);
+          Channel<T, true>(s, planes, flat, square, copied, w + m * taps, b, clamp, sums, out);
         } else {
-          Channel<T, false>(s, planes, flat, square, in, w + m * taps, b, sums, out);
+          Channel<T, false>(s, planes, flat, square, in, w + m * taps, b, clamp, sums, out);
         }
         if constexpr (std::is_same_v<T, float>) {
           if (post.kind != Activation::Kind::kNone || add != nullptr) {
@@ -201,7 +212,8 @@ absl::Status ConvolveDepthwise(KernelContext& ctx, const ConvShape& s, const Pad
 
 #define RETUPLE_DEPTHWISE(T)                                                                                    \
   template absl::Status ConvolveDepthwise<T>(KernelContext&, const ConvShape&, const PaddedPlanes&, const T*,   \
-                                             const T*, const T*, const Activation&, const T*, T*);
+                                             const T*, const T*, const Clamp<T>&, const Activation&, const T*, \
+                                             T*);
 RETUPLE_DEPTHWISE(float)
 RETUPLE_DEPTHWISE(double)
 RETUPLE_DEPTHWISE(uint32_t)

@@ -1,17 +1,18 @@
 #include "kernels/dense/gemm.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace retuple::internal {
 namespace {
 
 // One register tile: c[kRows, cols] over `depth`. A element (i, p) at a[i * rs + p * cs]. kTail: the last vector has
 // `tail` valid columns (B is read in full vectors unless kMaskB).
-template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB>
+template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB, bool kOffsets>
 inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64_t rs, int64_t cs,
-                                                const T* b, int64_t ldb, const T* row_bias,
-                                                const T* col_bias, bool accumulate, T* c, int64_t ldc,
-                                                int tail) {
+                                                const T* b, int64_t ldb, const int64_t* offsets,
+                                                const T* row_bias, const T* col_bias, bool accumulate, T* c,
+                                                int64_t ldc, int tail, Clamp<T> clamp) {
   constexpr int kL = kLanes<T>;
   Vec<T> acc[kRows][kVecs];
   if (accumulate) {
@@ -44,9 +45,10 @@ inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64
   }
   for (int64_t p = 0; p < depth; ++p) {
     Vec<T> bv[kVecs];
+    const T* row = kOffsets ? b + offsets[p] : b;
 #pragma GCC unroll 4
     for (int j = 0; j < kVecs; ++j) {
-      bv[j] = kMaskB && j + 1 == kVecs ? LoadN(b + j * kL, tail) : Load(b + j * kL);
+      bv[j] = kMaskB && j + 1 == kVecs ? LoadN(row + j * kL, tail) : Load(row + j * kL);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
@@ -55,16 +57,19 @@ inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64
       for (int j = 0; j < kVecs; ++j) acc[i][j] += av * bv[j];
     }
     a += kPacked ? kTileRows : cs;
-    b += ldb;
+    if constexpr (!kOffsets) b += ldb;
   }
+  const Vec<T> lo = Splat<T>(clamp.lo), hi = Splat<T>(clamp.hi);
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVecs; ++j) {
+      Vec<T> v = acc[i][j];
+      if constexpr (std::is_floating_point_v<T>) v = Min<T>(Max<T>(v, lo), hi);
       if (j + 1 < kVecs || tail == kL) {
-        Store(c + i * ldc + j * kL, acc[i][j]);
+        Store(c + i * ldc + j * kL, v);
       } else {
-        StoreN(c + i * ldc + j * kL, acc[i][j], tail);
+        StoreN(c + i * ldc + j * kL, v, tail);
       }
     }
   }
@@ -72,35 +77,35 @@ inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64
 
 template <typename T>
 using TileFn = void (*)(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb,
-                        const T* row_bias, const T* col_bias, bool accumulate, T* c, int64_t ldc,
-                        int tail);
+                        const int64_t* offsets, const T* row_bias, const T* col_bias, bool accumulate, T* c,
+                        int64_t ldc, int tail, Clamp<T> clamp);
 
-template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB>
-void TileEntry(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb,
-               const T* row_bias, const T* col_bias, bool accumulate, T* c, int64_t ldc, int tail) {
-  Tile<T, kRows, kVecs, kPacked, kMaskB>(depth, a, rs, cs, b, ldb, row_bias, col_bias, accumulate, c,
-                                         ldc, tail);
+template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB, bool kOffsets>
+void TileEntry(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb, const int64_t* offsets,
+               const T* row_bias, const T* col_bias, bool accumulate, T* c, int64_t ldc, int tail, Clamp<T> clamp) {
+  Tile<T, kRows, kVecs, kPacked, kMaskB, kOffsets>(depth, a, rs, cs, b, ldb, offsets, row_bias, col_bias, accumulate,
+                                                   c, ldc, tail, clamp);
 }
 
 // By rows − 1 and vectors − 1.
-template <typename T, bool kPacked, bool kMaskB>
+template <typename T, bool kPacked, bool kMaskB, bool kOffsets>
 struct TileTable {
   TileFn<T> fn[kTileRows][kPanelVecs];
   constexpr TileTable() : fn() { FillRows<kTileRows>(); }
   template <int kRows>
   constexpr void FillRows() {
-    fn[kRows - 1][0] = &TileEntry<T, kRows, 1, kPacked, kMaskB>;
-    fn[kRows - 1][1] = &TileEntry<T, kRows, 2, kPacked, kMaskB>;
-    fn[kRows - 1][2] = &TileEntry<T, kRows, 3, kPacked, kMaskB>;
+    fn[kRows - 1][0] = &TileEntry<T, kRows, 1, kPacked, kMaskB, kOffsets>;
+    fn[kRows - 1][1] = &TileEntry<T, kRows, 2, kPacked, kMaskB, kOffsets>;
+    fn[kRows - 1][2] = &TileEntry<T, kRows, 3, kPacked, kMaskB, kOffsets>;
     if constexpr (kRows > 1) FillRows<kRows - 1>();
   }
 };
-template <typename T, bool kPacked, bool kMaskB>
-constexpr TileTable<T, kPacked, kMaskB> kTiles;
+template <typename T, bool kPacked, bool kMaskB, bool kOffsets = false>
+constexpr TileTable<T, kPacked, kMaskB, kOffsets> kTiles;
 
 // One row of A against a panel: four partial sums a vector hide the latency of the fused multiply-add.
 template <typename T>
-void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* bias, T* c, int cols) {
+void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* bias, T* c, int cols, Clamp<T> clamp) {
   constexpr int kL = kLanes<T>;
   constexpr int64_t kCols = kPanelCols<T>;
   Vec<T> acc[4][kPanelVecs] = {};
@@ -124,6 +129,7 @@ void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* b
     if (n == 0) break;
     Vec<T> v = (acc[0][j] + acc[1][j]) + (acc[2][j] + acc[3][j]);
     if (bias != nullptr) v += LoadN(bias + j * kL, n);
+    if constexpr (std::is_floating_point_v<T>) v = Min<T>(Max<T>(v, Splat<T>(clamp.lo)), Splat<T>(clamp.hi));
     StoreN(c + j * kL, v, n);
   }
 }
@@ -175,7 +181,7 @@ void PackA(int64_t m, int64_t k, const T* a, int64_t row_stride, int64_t col_str
 
 template <typename T>
 void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride, int64_t col_stride,
-                 const T* packed_b, const T* bias, T* c, int64_t ldc, ThreadPool* threads) {
+                 const T* packed_b, const T* bias, T* c, int64_t ldc, ThreadPool* threads, Clamp<T> clamp) {
   constexpr int64_t kCols = kPanelCols<T>;
   constexpr int kL = kLanes<T>;
   if (m <= 0 || n <= 0) return;
@@ -184,12 +190,13 @@ void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride
     if (m == 1) {
       for (int64_t j = first; j < last; ++j) {
         RowTimesPanel(k, a, col_stride, packed_b + j * k * kCols, bias ? bias + j * kCols : nullptr,
-                      c + j * kCols, static_cast<int>(std::min(kCols, n - j * kCols)));
+                      c + j * kCols, static_cast<int>(std::min(kCols, n - j * kCols)), clamp);
       }
       return;
     }
     for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth<T>) {
       const int64_t depth = std::min(kDepth<T>, k - k0);
+      const Clamp<T> bounds = k0 + depth >= k ? clamp : Clamp<T>{};
       for (int64_t j = first; j < last; ++j) {
         const auto cols = static_cast<int>(std::min(kCols, n - j * kCols));
         const int vecs = (cols + kL - 1) / kL, tail = cols - (vecs - 1) * kL;
@@ -199,7 +206,7 @@ void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride
           const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
           kTiles<T, false, false>.fn[rows - 1][vecs - 1](
               depth, a + i * row_stride + k0 * col_stride, row_stride, col_stride, panel, kCols, nullptr,
-              col_bias, k0 > 0, c + i * ldc + j * kCols, ldc, tail);
+              nullptr, col_bias, k0 > 0, c + i * ldc + j * kCols, ldc, tail, bounds);
         }
       }
     }
@@ -214,7 +221,7 @@ void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride
 
 template <typename T>
 void GemmBlock(int64_t m, int64_t cols, int64_t k, int64_t k0, int64_t depth, const T* packed_a,
-               const T* panels, const T* bias, bool accumulate, T* c, int64_t ldc) {
+               const T* panels, const T* bias, bool accumulate, T* c, int64_t ldc, Clamp<T> clamp) {
   constexpr int64_t kCols = kPanelCols<T>;
   constexpr int kL = kLanes<T>;
   for (int64_t j = 0; j < cols; j += kCols) {
@@ -224,8 +231,8 @@ void GemmBlock(int64_t m, int64_t cols, int64_t k, int64_t k0, int64_t depth, co
     for (int64_t i = 0; i < m; i += kTileRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
       kTiles<T, true, false>.fn[rows - 1][vecs - 1](depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows,
-                                                    panel, kCols, bias ? bias + i : nullptr, nullptr,
-                                                    accumulate, c + i * ldc + j, ldc, tail);
+                                                    panel, kCols, nullptr, bias ? bias + i : nullptr, nullptr,
+                                                    accumulate, c + i * ldc + j, ldc, tail, clamp);
     }
   }
 }
@@ -241,30 +248,29 @@ void GemmDirect(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* 
     for (int64_t i = 0; i < m; i += kTileRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
       const auto& table = tail == kL ? kTiles<T, true, false>.fn : kTiles<T, true, true>.fn;
-      table[rows - 1][vecs - 1](k, packed_a + i * k, 1, kTileRows, b + j, ldb, bias ? bias + i : nullptr,
-                                nullptr, false, c + i * ldc + j, ldc, tail);
+      table[rows - 1][vecs - 1](k, packed_a + i * k, 1, kTileRows, b + j, ldb, nullptr, bias ? bias + i : nullptr,
+                                nullptr, false, c + i * ldc + j, ldc, tail, {});
     }
   }
 }
 
 template <typename T>
-void GemvPackedA(int64_t m, int64_t k, const T* packed_a, const T* x, const T* bias, T* y) {
-  for (int64_t i = 0; i < m; i += kTileRows) {
-    const T* a = packed_a + i * k;
-    T acc[4][kTileRows] = {};
-    int64_t p = 0;
-    for (; p + 4 <= k; p += 4) {
-      for (int u = 0; u < 4; ++u) {
-        for (int r = 0; r < kTileRows; ++r) acc[u][r] += a[(p + u) * kTileRows + r] * x[p + u];
+void GemmOffsets(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* b, const int64_t* offsets, bool slack,
+                 const T* bias, T* c, int64_t ldc, Clamp<T> clamp) {
+  constexpr int64_t kCols = kPanelCols<T>;
+  constexpr int kL = kLanes<T>;
+  for (int64_t j = 0; j < cols; j += kCols) {
+    const auto width = static_cast<int>(std::min(kCols, cols - j));
+    const int vecs = (width + kL - 1) / kL, tail = width - (vecs - 1) * kL;
+    const auto& table = slack || tail == kL ? kTiles<T, true, false, true>.fn : kTiles<T, true, true, true>.fn;
+    for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth<T>) {
+      const int64_t depth = std::min(kDepth<T>, k - k0);
+      const Clamp<T> bounds = k0 + depth >= k ? clamp : Clamp<T>{};
+      for (int64_t i = 0; i < m; i += kTileRows) {
+        const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
+        table[rows - 1][vecs - 1](depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows, b + j, 0, offsets + k0,
+                                  bias ? bias + i : nullptr, nullptr, k0 > 0, c + i * ldc + j, ldc, tail, bounds);
       }
-    }
-    for (; p < k; ++p) {
-      for (int r = 0; r < kTileRows; ++r) acc[0][r] += a[p * kTileRows + r] * x[p];
-    }
-    const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
-    for (int r = 0; r < rows; ++r) {
-      const T sum = (acc[0][r] + acc[1][r]) + (acc[2][r] + acc[3][r]);
-      y[i + r] = bias != nullptr ? sum + bias[i + r] : sum;
     }
   }
 }
@@ -273,12 +279,13 @@ void GemvPackedA(int64_t m, int64_t k, const T* packed_a, const T* x, const T* b
   template void PackB<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                          \
   template void PackA<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                          \
   template void GemmPackedB<T>(int64_t, int64_t, int64_t, const T*, int64_t, int64_t, const T*,      \
-                               const T*, T*, int64_t, ThreadPool*);                                  \
+                               const T*, T*, int64_t, ThreadPool*, Clamp<T>);                        \
   template void GemmBlock<T>(int64_t, int64_t, int64_t, int64_t, int64_t, const T*, const T*,        \
-                             const T*, bool, T*, int64_t);                                           \
+                             const T*, bool, T*, int64_t, Clamp<T>);                                 \
   template void GemmDirect<T>(int64_t, int64_t, int64_t, const T*, const T*, int64_t, const T*, T*,  \
                               int64_t);                                                              \
-  template void GemvPackedA<T>(int64_t, int64_t, const T*, const T*, const T*, T*);
+  template void GemmOffsets<T>(int64_t, int64_t, int64_t, const T*, const T*, const int64_t*, bool,  \
+                               const T*, T*, int64_t, Clamp<T>);
 RETUPLE_GEMM(float)
 RETUPLE_GEMM(double)
 RETUPLE_GEMM(uint32_t)

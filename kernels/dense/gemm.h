@@ -9,6 +9,7 @@
 #define RETUPLE_KERNELS_DENSE_GEMM_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/dense/simd.h"
 #include "kernels/thread_pool.h"
@@ -27,6 +28,13 @@ inline constexpr int64_t kPanelCols = kPanelVecs * kLanes<T>;
 template <typename T>
 inline constexpr int64_t kDepth = 1024 / static_cast<int64_t>(sizeof(T));
 
+// Bounds applied to finished elements; NaN passes. Integers are never bounded.
+template <typename T>
+struct Clamp {
+  T lo = -std::numeric_limits<T>::infinity();
+  T hi = std::numeric_limits<T>::infinity();
+};
+
 inline int64_t RoundUp(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // ---- B packed: [panel][k][kPanelCols], the last panel padded with zeros.
@@ -43,7 +51,8 @@ void PackB(int64_t k, int64_t n, const T* b, int64_t row_stride, int64_t col_str
 // + bias: [n] (may be null). Overwrites c. Splits over columns when `threads` is given.
 template <typename T>
 void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride, int64_t col_stride,
-                 const T* packed_b, const T* bias, T* c, int64_t ldc, ThreadPool* threads = nullptr);
+                 const T* packed_b, const T* bias, T* c, int64_t ldc, ThreadPool* threads = nullptr,
+                 Clamp<T> clamp = {});
 
 // ---- A packed: [tile][k][kTileRows], the last tile padded with zeros.
 
@@ -59,16 +68,17 @@ void PackA(int64_t m, int64_t k, const T* a, int64_t row_stride, int64_t col_str
 // k is the full depth of packed_a.
 template <typename T>
 void GemmBlock(int64_t m, int64_t cols, int64_t k, int64_t k0, int64_t depth, const T* packed_a,
-               const T* panels, const T* bias, bool accumulate, T* c, int64_t ldc);
+               const T* panels, const T* bias, bool accumulate, T* c, int64_t ldc, Clamp<T> clamp = {});
 
 // As GemmBlock over the whole depth, with B read in place: row p at b + p * ldb, columns contiguous.
 template <typename T>
 void GemmDirect(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* b, int64_t ldb,
                 const T* bias, T* c, int64_t ldc);
 
-// y: [m] = packed_a · x: [k] + bias.
+// As GemmDirect, with row p at b + offsets[p]. With `slack` a row may be read past its last column by less than a vector.
 template <typename T>
-void GemvPackedA(int64_t m, int64_t k, const T* packed_a, const T* x, const T* bias, T* y);
+void GemmOffsets(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* b, const int64_t* offsets, bool slack,
+                 const T* bias, T* c, int64_t ldc, Clamp<T> clamp = {});
 
 }  // namespace retuple::internal
 

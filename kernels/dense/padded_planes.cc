@@ -50,6 +50,29 @@ void SplitRow(const void* src_bits, int64_t n, void* even_bits, void* odd_bits) 
     }
   }
 }
+
+// Every fourth element: element q + 4i of src to to[q][i]; to[q] may be null.
+void SplitRowBy4(const void* src_bits, int64_t n, void* const* to_bits) {
+  const auto* src = static_cast<const int32_t*>(src_bits);
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  for (int64_t x = 0; x < n; x += 64) {
+    const int64_t left = std::min<int64_t>(64, n - x);
+    const uint64_t have = left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+    __m512i v[4];
+    for (int k = 0; k < 4; ++k) v[k] = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have >> (16 * k)), src + x + 16 * k);
+    const __m512i e0 = _mm512_permutex2var_epi32(v[0], even, v[1]), o0 = _mm512_permutex2var_epi32(v[0], odd, v[1]);
+    const __m512i e1 = _mm512_permutex2var_epi32(v[2], even, v[3]), o1 = _mm512_permutex2var_epi32(v[2], odd, v[3]);
+    const __m512i phase[4] = {_mm512_permutex2var_epi32(e0, even, e1), _mm512_permutex2var_epi32(o0, even, o1),
+                              _mm512_permutex2var_epi32(e0, odd, e1), _mm512_permutex2var_epi32(o0, odd, o1)};
+    for (int q = 0; q < 4; ++q) {
+      if (to_bits[q] == nullptr) continue;
+      const int64_t count = (left - q + 3) / 4;
+      if (count <= 0) continue;
+      _mm512_mask_storeu_epi32(static_cast<int32_t*>(to_bits[q]) + x / 4, static_cast<__mmask16>((1u << count) - 1), phase[q]);
+    }
+  }
+}
 #endif
 
 }  // namespace
@@ -151,6 +174,15 @@ void PaddedPlanes::Copy(const T* src, T* dst) const {
             to[q] = c.phase < 0 ? nullptr : base + c.phase * phase_size + c.first;
           }
           SplitRow(src, width, to[0], to[1]);
+          continue;
+        }
+        if (s == 4 && width >= 4) {
+          void* to[4];
+          for (size_t q = 0; q < 4; ++q) {
+            const Lane& c = col_lanes_[q];
+            to[q] = c.phase < 0 ? nullptr : base + c.phase * phase_size + c.first;
+          }
+          SplitRowBy4(src, width, to);
           continue;
         }
       }

@@ -58,6 +58,18 @@ TEST(DimTest, EqualComputationsAreEqual) {
   EXPECT_EQ(f + 2, f + 1 + 1);
 }
 
+TEST(DimTest, Broadcasts) {
+  const Dim n = Dim::Named("N"), k = Dim::Named("K"), m = Dim::Named("M");
+  EXPECT_EQ(BroadcastSymbols(n, n), n);
+  EXPECT_EQ(BroadcastSymbols(n, k), BroadcastSymbols(k, n));
+  EXPECT_EQ(BroadcastSymbols(BroadcastSymbols(n, k), k), BroadcastSymbols(n, k));
+  EXPECT_EQ(BroadcastSymbols(BroadcastSymbols(n, k), m),
+            BroadcastSymbols(n, BroadcastSymbols(k, m)));
+  EXPECT_NE(BroadcastSymbols(n, k), BroadcastSymbols(n, m));
+  EXPECT_EQ(BroadcastSymbols(n, k).ToString(), "bc(N,K)");
+  EXPECT_FALSE(BroadcastSymbols(n, k).named());
+}
+
 TEST(DimTest, Kinds) {
   const Dim n = Dim::Named("N");
   EXPECT_TRUE(Dim(3).known());

@@ -104,7 +104,8 @@ std::unique_ptr<Graph> Sample(const char* input, bool share, float k, const char
 TEST(GraphTest, StructuralEquality) {
   const auto base = Sample("x", true, 1);
   EXPECT_TRUE(StructurallyEqual(*base, *Sample("x", true, 1)));
-  EXPECT_TRUE(StructurallyEqual(*base, *Sample("x", false, 1))) << "sharing and dead code do not count";
+  EXPECT_TRUE(StructurallyEqual(*base, *Sample("x", false, 1)))
+      << "sharing and dead code do not count";
   EXPECT_EQ(base->StructuralHash(), Sample("x", false, 1)->StructuralHash());
   EXPECT_FALSE(StructurallyEqual(*base, *Sample("z", true, 1)));
   EXPECT_FALSE(StructurallyEqual(*base, *Sample("x", true, 2)));
@@ -117,7 +118,8 @@ TEST(GraphTest, BodiesAreEqualUpToNames) {
     Graph g;
     const VarId c = g.AddInput("c", Type::Tensor(DType::kBool, Shape{}));
     GraphPtr body = Sample(name, true, k);
-    auto op = MakeOp(*Registry::Get().FindForm("If"), {{"then_branch", body}, {"else_branch", body}});
+    auto op =
+        MakeOp(*Registry::Get().FindForm("If"), {{"then_branch", body}, {"else_branch", body}});
     const ApplyId a = g.AddApply(g.InternOp(*op), std::vector<VarId>{c, c});
     g.AddOutput("y", g.output(a, 0));
     return g;

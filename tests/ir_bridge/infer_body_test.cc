@@ -31,7 +31,8 @@ struct Body {
 };
 
 // As InferText, for an op with bodies and `captures` trailing captured inputs.
-std::string Infer(const char* form, AttrMap attrs, std::vector<std::string> inputs, int outputs, int captures) {
+std::string Infer(const char* form, AttrMap attrs, std::vector<std::string> inputs, int outputs,
+                  int captures) {
   auto op = MakeOp(*Registry::Get().FindForm(form), std::move(attrs), outputs);
   EXPECT_TRUE(op.ok()) << op.status();
   op->num_captures = captures;
@@ -55,10 +56,12 @@ TEST(InferBodyTest, IfJoinsItsBranches) {
   EXPECT_EQ(Infer("If", attrs, {"bool[]={1}", "f32[N,3]"}, 1, 1), "f32[N,3]");
   EXPECT_EQ(Infer("If", attrs, {"bool[]={0}", "f32[N,3]"}, 1, 1), "f32[2*N,3]");
   EXPECT_EQ(Infer("If", attrs, {"bool[]", "f32[0]"}, 1, 1), "f32[0]");
-  EXPECT_EQ(Infer("If", attrs, {"f32[]", "f32[N]"}, 1, 1), "error: If: input 0 is f32[], expected bool");
+  EXPECT_EQ(Infer("If", attrs, {"f32[]", "f32[N]"}, 1, 1),
+            "error: If: input 0 is f32[], expected bool");
   EXPECT_EQ(Infer("If", attrs, {"bool[]", "f32[N]"}, 2, 1),
             "error: If: then_branch has 1 outputs, the node has 2");
-  EXPECT_EQ(Infer("If", attrs, {"bool[]", "f32[]"}, 1, 1).substr(0, 35), "error: If: node 0: Concat: axis 0 i");
+  EXPECT_EQ(Infer("If", attrs, {"bool[]", "f32[]"}, 1, 1).substr(0, 35),
+            "error: If: node 0: Concat: axis 0 i");
 }
 
 // (iteration, condition, state, capture) → (condition, state', scan element)
@@ -76,7 +79,8 @@ TEST(InferBodyTest, LoopWidensItsState) {
   EXPECT_EQ(Infer("Loop", add, {"i64[]", "-", "f32[1]", "f32[5]"}, 2, 1), "f32[?]; f32[?,5]");
   EXPECT_EQ(Infer("Loop", add, {"i64[]", "-", "f32[]", "f32[5]"}, 2, 1), "f32; f32[?,5]");
   const AttrMap grow = {{"body", LoopBody("Concat", {{"axis", int64_t{0}}}).graph()}};
-  EXPECT_EQ(Infer("Loop", grow, {"i64[]", "bool[]", "f32[0,3]", "f32[M,3]"}, 2, 1), "f32[?,3]; f32[?,M,3]");
+  EXPECT_EQ(Infer("Loop", grow, {"i64[]", "bool[]", "f32[0,3]", "f32[M,3]"}, 2, 1),
+            "f32[?,3]; f32[?,M,3]");
   EXPECT_EQ(Infer("Loop", add, {"i64[]", "bool[]", "f32[2]", "f32[3]"}, 2, 1).substr(0, 20),
             "error: Loop: node 0:");
   EXPECT_EQ(Infer("Loop", add, {"f32[]", "bool[]", "f32[2]", "f32[3]"}, 2, 1),
@@ -122,7 +126,8 @@ TEST(InferBodyTest, SequenceMap) {
   Body b;
   const VarId x = b.In("?"), y = b.In("?");
   b.Out(b.Op("Add", {x, y}));
-  EXPECT_EQ(Infer("SequenceMap", {{"body", b.graph()}}, {"seq(f32[?,3])", "f32[3]"}, 1, 0), "seq(f32[?,3])");
+  EXPECT_EQ(Infer("SequenceMap", {{"body", b.graph()}}, {"seq(f32[?,3])", "f32[3]"}, 1, 0),
+            "seq(f32[?,3])");
 }
 
 // Bodies may be nested as deep as a file allows: time and stack stay small.
@@ -134,12 +139,14 @@ TEST(InferBodyTest, DeepNesting) {
     const VarId cond = b.In("bool[]"), state = b.In("?"), captured = b.In("?");
     auto op = MakeOp(*Registry::Get().FindForm("Loop"), {{"body", inner}}, 2);
     op->num_captures = 1;
-    const ApplyId a = b.g->AddApply(b.g->InternOp(*op), std::vector<VarId>{kNoVar, cond, state, captured});
+    const ApplyId a =
+        b.g->AddApply(b.g->InternOp(*op), std::vector<VarId>{kNoVar, cond, state, captured});
     b.Out(cond).Out(b.g->output(a, 0)).Out(captured);
     inner = b.graph();
   }
-  EXPECT_EQ(Infer("Loop", {{"body", inner}}, {"i64[]", "bool[]", "f32[1]", "f32[5]"}, 2, 1).substr(0, 6),
-            "?; f32");
+  EXPECT_EQ(
+      Infer("Loop", {{"body", inner}}, {"i64[]", "bool[]", "f32[1]", "f32[5]"}, 2, 1).substr(0, 6),
+      "?; f32");
 }
 
 TEST(InferTypesTest, ShapeChainsComeOut) {
@@ -162,7 +169,8 @@ TEST(InferTypesTest, ShapeChainsComeOut) {
 TEST(InferTypesTest, OpaqueOperatorsAreUnknown) {
   Body b;
   const VarId x = b.In("f32[2]");
-  const ApplyId a = b.g->AddApply(b.g->InternOp(MakeOpaqueOp("com.acme", "Foo", {}, 2)), std::vector<VarId>{x});
+  const ApplyId a =
+      b.g->AddApply(b.g->InternOp(MakeOpaqueOp("com.acme", "Foo", {}, 2)), std::vector<VarId>{x});
   const VarId y = b.Op("Add", {b.g->output(a, 1), x});
   b.Out(y);
   ASSERT_TRUE(InferTypes(*b.g).ok());

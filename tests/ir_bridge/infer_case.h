@@ -6,12 +6,16 @@
 //   seq(f32[?]), optional(i64)
 //   -                   absent
 //
-// InferText gives the outputs in the same spelling, joined by "; ", or "error: …".
+// and attributes are `axis=1;pads=0,1,0,1`, their kinds taken from the schema. All of it is plain
+// text, because tables of nested initialisers take minutes to compile. InferText gives the outputs
+// in the same spelling, joined by "; ", or "error: …".
 #ifndef RETUPLE_TESTS_IR_BRIDGE_INFER_CASE_H_
 #define RETUPLE_TESTS_IR_BRIDGE_INFER_CASE_H_
 
 #include <cstdlib>
+#include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,7 +81,8 @@ class Infos {
     EXPECT_EQ(t.size(), static_cast<int64_t>(words.size())) << s;
     for (size_t i = 0; i < words.size(); ++i) {
       const Tensor one = Tensor::ScalarLike(t.dtype(), std::strtod(words[i].c_str(), nullptr));
-      std::memcpy(t.mutable_data<char>() + i * DTypeSize(t.dtype()), one.data(), DTypeSize(t.dtype()));
+      std::memcpy(t.mutable_data<char>() + i * DTypeSize(t.dtype()), one.data(),
+                  DTypeSize(t.dtype()));
     }
     info = InfoOf(t);
     return &info;
@@ -100,15 +105,66 @@ inline std::string InfoText(const ValueInfo& info) {
   return s;
 }
 
-inline std::string InferText(const std::string& form, AttrMap attrs, const std::vector<std::string>& inputs,
-                             int num_outputs = 1) {
-  const OpSchema* schema = Registry::Get().FindForm(form);
-  if (schema == nullptr) return "no form " + form;
-  auto op = MakeOp(*schema, std::move(attrs), num_outputs);
+inline AttrMap ParseAttrs(const OpSchema& schema, std::string_view text) {
+  AttrMap attrs;
+  while (!text.empty()) {
+    const size_t end = text.find(';'), equals = text.find('=');
+    const std::string name(text.substr(0, equals));
+    const std::string value(text.substr(equals + 1, end - equals - 1));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    const AttrSpec* spec = schema.attr(name);
+    if (spec == nullptr) {
+      ADD_FAILURE() << schema.form << " has no attribute " << name;
+      continue;
+    }
+    const auto words = SplitCommas(value);
+    switch (spec->kind) {
+      case AttrKind::kInt:
+        attrs[name] = int64_t{std::strtoll(value.c_str(), nullptr, 10)};
+        break;
+      case AttrKind::kFloat:
+        attrs[name] = std::strtof(value.c_str(), nullptr);
+        break;
+      case AttrKind::kString:
+        attrs[name] = value;
+        break;
+      case AttrKind::kStrings:
+        attrs[name] = words;
+        break;
+      case AttrKind::kType:
+        attrs[name] = ParseType(value);
+        break;
+      case AttrKind::kFloats: {
+        Floats v;
+        for (const auto& w : words) v.push_back(std::strtof(w.c_str(), nullptr));
+        attrs[name] = v;
+        break;
+      }
+      default: {
+        Ints v;
+        for (const auto& w : words) v.push_back(std::strtoll(w.c_str(), nullptr, 10));
+        if (spec->kind == AttrKind::kTensor) {
+          attrs[name] = Tensor::VectorI64(v);
+        } else {
+          attrs[name] = v;
+        }
+      }
+    }
+  }
+  return attrs;
+}
+
+inline std::string InferText(const OpSchema& schema, std::string_view attrs,
+                             std::string_view inputs, int num_outputs = 1) {
+  auto op = MakeOp(schema, ParseAttrs(schema, attrs), num_outputs);
   if (!op.ok()) return "error: " + std::string(op.status().message());
   Infos parser;
   std::vector<const ValueInfo*> infos;
-  for (const std::string& s : inputs) infos.push_back(parser.Parse(s));
+  while (!inputs.empty()) {
+    const size_t space = inputs.find(' ');
+    infos.push_back(parser.Parse(inputs.substr(0, space)));
+    inputs = space == std::string_view::npos ? std::string_view() : inputs.substr(space + 1);
+  }
   auto outputs = InferOp(*op, infos);
   if (!outputs.ok()) return "error: " + std::string(outputs.status().message());
   std::string text;
@@ -118,25 +174,25 @@ inline std::string InferText(const std::string& form, AttrMap attrs, const std::
 
 struct InferCase {
   const char* form;
-  AttrMap attrs;
-  std::vector<std::string> inputs;
-  std::string want;  // "error" matches every error, "error: text" those that contain the text
+  const char* attrs;
+  const char* inputs;
+  const char* want;  // "error" matches every error, "error: text" those that contain the text
   int num_outputs = 1;
 };
 
-inline void CheckCases(const std::vector<InferCase>& cases) {
+inline void CheckCases(std::initializer_list<InferCase> cases) {
   for (const InferCase& c : cases) {
-    std::string label = c.form;
-    for (const auto& [name, value] : c.attrs) label += " :" + name + " " + AttrToString(value);
-    for (const std::string& s : c.inputs) label += " " + s;
-    const std::string got = InferText(c.form, c.attrs, c.inputs, c.num_outputs);
-    if (c.want.starts_with("error")) {
+    const std::string label = std::string(c.form) + " " + c.attrs + " | " + c.inputs;
+    const std::string want = c.want;
+    const OpSchema* schema = Registry::Get().FindForm(c.form);
+    ASSERT_NE(schema, nullptr) << label;
+    const std::string got = InferText(*schema, c.attrs, c.inputs, c.num_outputs);
+    if (want.starts_with("error")) {
       EXPECT_TRUE(got.starts_with("error: ")) << label << "\n  gave " << got;
-      if (c.want.size() > 7) {
-        EXPECT_NE(got.find(c.want.substr(7)), std::string::npos) << label << "\n  gave " << got;
-      }
+      if (want.size() > 7)
+        EXPECT_NE(got.find(want.substr(7)), std::string::npos) << label << "\n  gave " << got;
     } else {
-      EXPECT_EQ(got, c.want) << label;
+      EXPECT_EQ(got, want) << label;
     }
   }
 }

@@ -17,13 +17,24 @@ TEST(RegistryTest, ResolvesFormsByVersion) {
     int version;
     const char* form;
   } cases[] = {
-      {"Add", 1, "Add-1"},        {"Add", 6, "Add-1"},        {"Add", 7, "Add"},
-      {"Add", 23, "Add"},         {"Squeeze", 12, "Squeeze-1"}, {"Squeeze", 13, "Squeeze"},
-      {"ReduceSum", 12, "ReduceSum-1"}, {"ReduceSum", 13, "ReduceSum"},
-      {"ReduceMean", 17, "ReduceMean-1"}, {"ReduceMean", 18, "ReduceMean"},
-      {"BatchNormalization", 8, "BatchNormalization-7"}, {"Clip", 10, "Clip-1"},
-      {"Resize", 9, ""},          {"Resize", 10, "Resize-10"}, {"Nonsense", 13, ""},
-      {"Gelu", 19, ""},           {"Gelu", 20, "Gelu"},        {"Softmax", 12, "Softmax-1"},
+      {"Add", 1, "Add-1"},
+      {"Add", 6, "Add-1"},
+      {"Add", 7, "Add"},
+      {"Add", 23, "Add"},
+      {"Squeeze", 12, "Squeeze-1"},
+      {"Squeeze", 13, "Squeeze"},
+      {"ReduceSum", 12, "ReduceSum-1"},
+      {"ReduceSum", 13, "ReduceSum"},
+      {"ReduceMean", 17, "ReduceMean-1"},
+      {"ReduceMean", 18, "ReduceMean"},
+      {"BatchNormalization", 8, "BatchNormalization-7"},
+      {"Clip", 10, "Clip-1"},
+      {"Resize", 9, ""},
+      {"Resize", 10, "Resize-10"},
+      {"Nonsense", 13, ""},
+      {"Gelu", 19, ""},
+      {"Gelu", 20, "Gelu"},
+      {"Softmax", 12, "Softmax-1"},
   };
   for (const auto& c : cases) {
     const OpSchema* s = Registry::Get().Resolve("", c.name, c.version);
@@ -114,12 +125,15 @@ TEST(MakeOpTest, FillsDefaultsAndRefusesWhatItDoesNotKnow) {
     auto bad = MakeOp(*Registry::Get().FindForm(c.form), c.attrs);
     ASSERT_FALSE(bad.ok());
     EXPECT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_NE(std::string(bad.status().message()).find(c.message), std::string::npos) << bad.status();
+    EXPECT_NE(std::string(bad.status().message()).find(c.message), std::string::npos)
+        << bad.status();
   }
 }
 
 TEST(MakeOpTest, OutputsFollowTheSchema) {
-  auto count = [](const char* form, int n) { return MakeOp(*Registry::Get().FindForm(form), {}, n)->num_outputs; };
+  auto count = [](const char* form, int n) {
+    return MakeOp(*Registry::Get().FindForm(form), {}, n)->num_outputs;
+  };
   EXPECT_EQ(count("Split", 4), 4);
   EXPECT_EQ(count("Relu", 4), 1);
   EXPECT_EQ(count("Dropout", 1), 2);

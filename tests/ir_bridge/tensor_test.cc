@@ -38,8 +38,8 @@ TEST(DTypeTest, HalfRoundsToNearestEven) {
     float in;
     float want;
   } cases[] = {
-      {2049, 2048}, {2051, 2052}, {2049.01f, 2050}, {65519, 65504}, {65520, INFINITY},
-      {1e-8f, 0},   {3e-8f, 0x1p-24f}, {-65520, -INFINITY}, {0x1p-25f, 0}, {0x1.8p-24f, 0x1p-23f},
+      {2049, 2048}, {2051, 2052},      {2049.01f, 2050},    {65519, 65504}, {65520, INFINITY},
+      {1e-8f, 0},   {3e-8f, 0x1p-24f}, {-65520, -INFINITY}, {0x1p-25f, 0},  {0x1.8p-24f, 0x1p-23f},
   };
   for (const auto& c : cases) EXPECT_EQ(F16ToFloat(FloatToF16(c.in)), c.want) << c.in;
   EXPECT_EQ(FloatToBF16(1.00390625f), 0x3f80);  // a tie goes to the even mantissa

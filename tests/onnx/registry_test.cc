@@ -1,5 +1,6 @@
-// Compares the registry with libonnx's own schemas, every operator and version of the default and training domains up to
-// opset 17: which form serves a version, arities, names, attributes, kinds and defaults.
+// Compares the registry with libonnx's own schemas, every operator and version of the default and
+// training domains up to opset 17: which form serves a version, arities, names, attributes, kinds
+// and defaults.
 #ifndef ONNX_NAMESPACE
 #define ONNX_NAMESPACE onnx
 #endif
@@ -22,15 +23,16 @@ namespace {
 // Where a form differs from libonnx on purpose.
 const std::set<std::string>& Exceptions() {
   static const auto* set = new std::set<std::string>{
-      // A later version of the same form changed the default or optionality; the form has the later one.
-      "Concat-1 axis",         // opset 1: no default in the schema, 1 in the text
-      "Split-1 axis",          // likewise 0
-      "Clip-1 min 1",          // opset 1: no default
-      "Clip-1 max 1",          //
-      "GRU-1 direction 1",     // "foward"
-      "Selu alpha 1",          // opset 1 rounds to four digits
-      "Selu gamma 1",          //
-      "Constant value 1",  // required while it was the only attribute
+      // A later version of the same form changed the default or optionality; the form has the later
+      // one.
+      "Concat-1 axis",      // opset 1: no default in the schema, 1 in the text
+      "Split-1 axis",       // likewise 0
+      "Clip-1 min 1",       // opset 1: no default
+      "Clip-1 max 1",       //
+      "GRU-1 direction 1",  // "foward"
+      "Selu alpha 1",       // opset 1 rounds to four digits
+      "Selu gamma 1",       //
+      "Constant value 1",   // required while it was the only attribute
       "Constant value 9",
   };
   return *set;
@@ -42,31 +44,50 @@ bool Excepted(const std::string& what, int version) {
 AttrKind KindOf(onnx::AttributeProto::AttributeType t) {
   using A = onnx::AttributeProto;
   switch (t) {
-    case A::INT: return AttrKind::kInt;
-    case A::FLOAT: return AttrKind::kFloat;
-    case A::STRING: return AttrKind::kString;
-    case A::TENSOR: return AttrKind::kTensor;
-    case A::GRAPH: return AttrKind::kGraph;
-    case A::TYPE_PROTO: return AttrKind::kType;
-    case A::INTS: return AttrKind::kInts;
-    case A::FLOATS: return AttrKind::kFloats;
-    case A::STRINGS: return AttrKind::kStrings;
-    case A::TENSORS: return AttrKind::kTensors;
-    case A::GRAPHS: return AttrKind::kGraphs;
-    default: return AttrKind::kTypes;
+    case A::INT:
+      return AttrKind::kInt;
+    case A::FLOAT:
+      return AttrKind::kFloat;
+    case A::STRING:
+      return AttrKind::kString;
+    case A::TENSOR:
+      return AttrKind::kTensor;
+    case A::GRAPH:
+      return AttrKind::kGraph;
+    case A::TYPE_PROTO:
+      return AttrKind::kType;
+    case A::INTS:
+      return AttrKind::kInts;
+    case A::FLOATS:
+      return AttrKind::kFloats;
+    case A::STRINGS:
+      return AttrKind::kStrings;
+    case A::TENSORS:
+      return AttrKind::kTensors;
+    case A::GRAPHS:
+      return AttrKind::kGraphs;
+    default:
+      return AttrKind::kTypes;
   }
 }
 
 AttrValue ValueOf(const onnx::AttributeProto& a) {
   using A = onnx::AttributeProto;
   switch (a.type()) {
-    case A::INT: return a.i();
-    case A::FLOAT: return a.f();
-    case A::STRING: return a.s();
-    case A::INTS: return Ints(a.ints().begin(), a.ints().end());
-    case A::FLOATS: return Floats(a.floats().begin(), a.floats().end());
-    case A::STRINGS: return Strings(a.strings().begin(), a.strings().end());
-    default: return int64_t{0};
+    case A::INT:
+      return a.i();
+    case A::FLOAT:
+      return a.f();
+    case A::STRING:
+      return a.s();
+    case A::INTS:
+      return Ints(a.ints().begin(), a.ints().end());
+    case A::FLOATS:
+      return Floats(a.floats().begin(), a.floats().end());
+    case A::STRINGS:
+      return Strings(a.strings().begin(), a.strings().end());
+    default:
+      return int64_t{0};
   }
 }
 
@@ -82,7 +103,8 @@ TEST(RegistryTest, AgreesWithLibonnx) {
     ASSERT_NE(ours, nullptr) << label;
     ++compared;
     forms.insert(ours->form);
-    EXPECT_NE(std::find(ours->since.begin(), ours->since.end(), s.since_version()), ours->since.end())
+    EXPECT_NE(std::find(ours->since.begin(), ours->since.end(), s.since_version()),
+              ours->since.end())
         << label << " is not listed by " << ours->form;
     const bool last = ours->since.back() == s.since_version() ||
                       *std::prev(std::upper_bound(ours->since.begin(), ours->since.end(), 17)) ==
@@ -99,7 +121,8 @@ TEST(RegistryTest, AgreesWithLibonnx) {
       }
       for (size_t i = 0; i < s.outputs().size(); ++i) {
         ASSERT_LT(i, ours->output_names.size()) << label;
-        if (ours->form != "Split-1") EXPECT_EQ(ours->output_names[i], s.outputs()[i].GetName()) << label;
+        if (ours->form != "Split-1")
+          EXPECT_EQ(ours->output_names[i], s.outputs()[i].GetName()) << label;
       }
     }
     for (const auto& [name, a] : s.attributes()) {
@@ -122,18 +145,26 @@ TEST(RegistryTest, AgreesWithLibonnx) {
   }
   EXPECT_GT(compared, 400);
   // What libonnx does not have must be of a later opset.
-  const std::set<std::string> later = {
-      "AveragePool dilations", "LpPool ceil_mode", "LpPool dilations", "Cast saturate",
-      "Resize antialias", "Resize axes", "Resize keep_aspect_ratio_policy", "Split num_outputs",
-      "QuantizeLinear block_size", "QuantizeLinear output_dtype", "QuantizeLinear saturate",
-      "DequantizeLinear block_size"};
+  const std::set<std::string> later = {"AveragePool dilations",
+                                       "LpPool ceil_mode",
+                                       "LpPool dilations",
+                                       "Cast saturate",
+                                       "Resize antialias",
+                                       "Resize axes",
+                                       "Resize keep_aspect_ratio_policy",
+                                       "Split num_outputs",
+                                       "QuantizeLinear block_size",
+                                       "QuantizeLinear output_dtype",
+                                       "QuantizeLinear saturate",
+                                       "DequantizeLinear block_size"};
   for (const OpSchema* s : Registry::Get().All()) {
     if (!forms.contains(s->form)) {
       EXPECT_GT(s->since.front(), 17) << s->form;
       continue;
     }
     for (const AttrSpec& a : s->attrs) {
-      EXPECT_TRUE(attributes_seen[s->form].contains(a.name) || later.contains(s->form + " " + a.name))
+      EXPECT_TRUE(attributes_seen[s->form].contains(a.name) ||
+                  later.contains(s->form + " " + a.name))
           << s->form << " has an attribute " << a.name;
     }
   }
