@@ -172,8 +172,9 @@ absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold, co
   for (size_t i = 0; i < operands.size(); ++i) {
     const VarId v = operands[i];
     const bool absent = v == kNoVar;
-    // Scan-8 may leave out its first input.
-    if (absent && op.schema != nullptr && static_cast<int>(i) < op.schema->min_inputs && op.name != "Scan") {
+    // Scan-8 may leave out its first input, Loop its first two.
+    const bool may_lack = op.schema == nullptr || op.name == "Scan" || op.name == "Loop";
+    if (absent && !may_lack && static_cast<int>(i) < op.schema->min_inputs) {
       return NameError(n, absl::InvalidArgumentError(absl::StrFormat("input %d is missing", i)));
     }
     Slot* s = absent ? nullptr : &slots_[slot_of[v]];

@@ -104,6 +104,15 @@ absl::StatusOr<int> RunOptimize(const Args& args) {
   Json json{{"input", args.words()[0]}, {"nodes_in_file", (*graph)->info.source_nodes}, {"nodes_before", report->nodes_before},
             {"nodes_after", report->nodes_after}, {"parameters_before", report->parameters_before}, {"parameters_after", report->parameters_after},
             {"steps", report->steps}, {"stop", std::string(StopReasonName(report->stop))}, {"seconds", report->seconds}};
+  for (VarId v : (*graph)->inputs()) {
+    const Type& type = (*graph)->type(v);
+    Json dims = Json::array();
+    if (type.is_tensor() && type.has_shape()) {
+      for (const Dim& d : type.shape()) dims.push_back(d.known() ? Json(d.value()) : Json(d.ToString()));
+    }
+    json["inputs"].push_back({{"name", (*graph)->var_name(v)}, {"type", std::string(DTypeName(type.dtype()))}, {"dims", dims},
+                              {"has_default", (*graph)->defaults().contains(v)}});
+  }
   int status = 0;
   std::optional<Comparison> comparison;
   if (args.Has("--verify")) {

@@ -21,11 +21,9 @@ const run = (cmd, args) => execFileSync(cmd, args, { encoding: "utf8", maxBuffer
 function makeInputs(model, file, dir) {
   fs.mkdirSync(dir, { recursive: true });
   const list = [];
-  const head = run(retuple, ["etuplize", file, "--brief"]);
-  const text = head.slice(head.indexOf(":inputs"));
-  const inputs = [...text.slice(0, text.indexOf(":ir ")).matchAll(/\(input "((?:[^"\\]|\\.)*)" (\w+) \(([^)]*)\)\)/g)];
-  for (const [, name, type, dimText] of inputs) {
-    const dims = model.shapes[name] ?? dimText.split(" ").filter((s) => s).map((s) => (/^\d+$/.test(s) ? Number(s) : 1));
+  for (const { name, type, dims: declared, has_default } of JSON.parse(run(retuple, ["optimize", file, "--dry-run", "--json"])).inputs) {
+    if (has_default) continue;
+    const dims = model.shapes[name] ?? declared.map((d) => (typeof d === "number" ? d : 1));
     const n = dims.reduce((a, b) => a * b, 1);
     const fileName = `input_${list.length}.npy`;
     if (type === "f32") {

@@ -42,14 +42,19 @@ float RunExtreme(const float* x, int64_t n) {
 template <bool kMax, bool kLast>
 int64_t ArgRun(const float* x, int64_t n) {
   const float top = RunExtreme<kMax>(x, n);
-  auto is_top = [top](float v) { return v == top || (top != top && v != v); };
-  if constexpr (kLast) {
-    int64_t i = n - 1;
-    while (i > 0 && !is_top(x[i])) --i;
-    return i;
-  } else {
-    return std::find_if(x, x + n, is_top) - x;
-  }
+  auto find = [&](auto is_top) {
+    if constexpr (kLast) {
+      int64_t i = n - 1;
+      while (i > 0 && !is_top(x[i])) --i;
+      return i;
+    } else {
+      int64_t i = 0;
+      while (i < n - 1 && !is_top(x[i])) ++i;
+      return i;
+    }
+  };
+  if (top != top) return find([](float v) { return v != v; });
+  return find([top](float v) { return v == top; });
 }
 
 template <bool kMax, bool kLast, typename T>

@@ -88,6 +88,21 @@ void BroadcastBinary(ThreadPool& threads, const A* a, const Dims& da, const B* b
   const BroadcastPlan plan = PlanBroadcast(out_dims, operands);
   const int64_t row = plan.row_size();
   const int64_t sa = plan.strides[0].back(), sb = plan.strides[1].back();
+  // [rows, few] against [few]: the short row is written out several times, so that the loop has a length.
+  constexpr int64_t kShort = 64, kRepeated = 512;
+  if (na == n && plan.dims.size() == 2 && sb == 1 && row <= kShort && n >= kRepeated) {
+    B repeated[kRepeated];
+    const int64_t period = kRepeated / row * row;
+    for (int64_t i = 0; i < period; ++i) repeated[i] = b[i % row];
+    threads.ParallelFor((n + period - 1) / period, std::max<int64_t>(1, kElementGrain / period),
+                        [&](int64_t begin, int64_t end) {
+                          for (int64_t p = begin; p < end; ++p) {
+                            BinaryRow(a + p * period, 1, repeated, 1, out + p * period,
+                                      std::min(period, n - p * period), f);
+                          }
+                        });
+    return;
+  }
   threads.ParallelFor(plan.rows, std::max<int64_t>(1, kElementGrain / row), [&](int64_t begin, int64_t end) {
     RowCursor at(plan, begin);
     for (int64_t r = begin; r < end; ++r, at.Next()) {

@@ -17,10 +17,17 @@ namespace retuple::internal {
 // 2^k for -126 <= k <= 127.
 inline float PowerOfTwo(int32_t k) { return std::bit_cast<float>(static_cast<uint32_t>(k + 127) << 23); }
 
+// cond ? a : b on bit patterns; a mask, because GCC turns chains of float selects into branches
+// (it follows the constant of a clamp through what comes after).
+inline uint32_t SelectBits(bool cond, uint32_t a, uint32_t b) {
+  const uint32_t mask = uint32_t{0} - static_cast<uint32_t>(cond);
+  return (a & mask) | (b & ~mask);
+}
+
 // e^x = 2^n e^r, n = round(x / ln 2), |r| <= ln 2 / 2.
 inline float FastExp(float x) {
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
+  x = std::bit_cast<float>(SelectBits(x > 89.0f, 0x42b20000u, std::bit_cast<uint32_t>(x)));
+  x = std::bit_cast<float>(SelectBits(x < -104.0f, 0xc2d00000u, std::bit_cast<uint32_t>(x)));
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = x * 1.44269504f + kMagic;
   const float n = shifted - kMagic;
@@ -38,12 +45,6 @@ inline float FastExp(float x) {
   const float scale1 = std::bit_cast<float>((static_cast<uint32_t>(half) + 127u) << 23);
   const float scale2 = std::bit_cast<float>((static_cast<uint32_t>(k) - static_cast<uint32_t>(half) + 127u) << 23);
   return p * scale1 * scale2;
-}
-
-// cond ? a : b on bit patterns; a mask, because GCC turns chains of float selects into branches.
-inline uint32_t SelectBits(bool cond, uint32_t a, uint32_t b) {
-  const uint32_t mask = uint32_t{0} - static_cast<uint32_t>(cond);
-  return (a & mask) | (b & ~mask);
 }
 
 // log x = e ln 2 + log m, m in [sqrt 1/2, sqrt 2).

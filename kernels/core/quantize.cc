@@ -53,6 +53,13 @@ Q Saturate(float rounded, int32_t zero) {
   return static_cast<Q>(static_cast<int32_t>(v) + zero);
 }
 
+// A function of its own: inside a lambda a store through Q* might alter the captured numbers, which keeps it scalar.
+template <typename Q, typename T>
+void QuantizeRow(const T* x, Q* out, int64_t n, float scale, int32_t zero) {
+  RT_IVDEP
+  for (int64_t i = 0; i < n; ++i) out[i] = Saturate<Q>(std::nearbyint(static_cast<float>(x[i]) / scale), zero);
+}
+
 constexpr TypeSet kQuantized = Bit(DType::kU8) | Bit(DType::kI8) | Bit(DType::kU16) | Bit(DType::kI16);
 constexpr TypeSet kQuantizeFrom = Bit(DType::kF32) | Bit(DType::kF16) | Bit(DType::kBF16);
 
@@ -81,10 +88,7 @@ absl::Status QuantizeLinear(KernelContext& ctx) {
               const T* from = in;
               Q* to_row = out;
               ctx.threads().ParallelFor(l.inner, kElementGrain, [=](int64_t begin, int64_t end) {
-                RT_IVDEP
-                for (int64_t i = begin; i < end; ++i) {
-                  to_row[i] = Saturate<Q>(std::nearbyint(static_cast<float>(from[i]) / s), zero);
-                }
+                QuantizeRow(from + begin, to_row + begin, end - begin, s, zero);
               });
             }
           }
@@ -156,10 +160,7 @@ absl::Status DynamicQuantizeLinear(KernelContext& ctx) {
   const int32_t zero_point = *y_zero->data<uint8_t>();
   auto* out = y->mutable_data<uint8_t>();
   ctx.threads().ParallelFor(n, kElementGrain, [=](int64_t begin, int64_t end) {
-    RT_IVDEP
-    for (int64_t k = begin; k < end; ++k) {
-      out[k] = Saturate<uint8_t>(std::nearbyint(in[k] / scale), zero_point);
-    }
+    QuantizeRow(in + begin, out + begin, end - begin, scale, zero_point);
   });
   return absl::OkStatus();
 }

@@ -133,16 +133,16 @@ void Compact(const T* sums, int64_t pitch, T* out, int64_t width, int64_t height
 
 int64_t Vectors(int64_t n, int64_t lanes) { return (n + lanes - 1) / lanes; }
 
-// One channel: `in` is the operand itself or its padded copy (then reads may pass its end by a vector).
+// One channel, over the padded pitch if `flat`. `in` is the operand itself or its padded copy (then reads may pass its end
+// by a vector).
 template <typename T, bool kSlack>
 void Channel(const ConvShape& s, const PaddedPlanes& planes, bool flat, int square, const T* in, const T* w, T bias,
-             const Clamp<T>& clamp, T* sums, T* out) {
+             const Clamp<T>& clamp, T* out) {
   const Window& win = s.window;
   const int64_t height = win.out[1], width = win.out[2], pitch = planes.row_pitch(), taps = win.kernel_size();
   const int64_t* offsets = planes.taps().data();
   if (flat) {
-    Flat<T, kSlack>(in, offsets, taps, w, bias, clamp, sums, (height - 1) * pitch + width);
-    Compact(sums, pitch, out, width, height);
+    Flat<T, kSlack>(in, offsets, taps, w, bias, clamp, out, (height - 1) * pitch + width);
   } else if (square == 3) {
     Rows<T, 3, kSlack>(in, pitch, w, bias, clamp, out, width, height);
   } else if (square == 5) {
@@ -176,32 +176,44 @@ absl::Status ConvolveDepthwise(KernelContext& ctx, const ConvShape& s, const Pad
                      win.dilation[1] == 1 && win.dilation[2] == 1;
   const int square = plain ? static_cast<int>(win.kernel[1]) : 0;
 
+  // Channels are worked on in batches: what was just stored is not loaded again at once, which would wait for the store.
   const int64_t copy_size = copy ? RoundUp(*channel, kL) + kL : 0;
-  const int64_t slot_size = copy_size + (flat ? RoundUp(flat_size, kL) : 0) + kL;
+  const int64_t sums_size = flat ? RoundUp(flat_size, kL) : 0;
+  const int64_t each = std::max<int64_t>(copy_size + sums_size, 1);
+  const int64_t batch = std::clamp<int64_t>(4096 / each, 1, 16);
+  const int64_t slot_size = batch * (copy_size + sums_size) + kL;
   const int64_t slots = std::min<int64_t>(ctx.threads().threads(), maps);
   int64_t scratch_size = 0;
   if (MulOverflows(slot_size, slots, &scratch_size)) return Bad(ctx, "sizes overflow");
   RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, scratch_size));
-  const int64_t total = s.batch * maps;
+  const int64_t total = s.batch * maps, batches = (total + batch - 1) / batch;
   ctx.threads().ParallelFor(slots, 1, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot) {
-      T* copied = scratch + slot * slot_size;
-      T* sums = copied + copy_size;
-      if (copy) planes.Fill(copied, T{0});
-      for (int64_t i = slot; i < total; i += slots) {
-        const int64_t n = i / maps, m = i % maps;
-        const T* in = x + (n * s.groups + m / s.out_channels) * in_size;
-        const T b = bias != nullptr ? bias[m] : T{0};
-        T* out = y + i * pixels;
-        if (copy) {
-          planes.Copy(in, copied);
-          Channel<T, true>(s, planes, flat, square, copied, w + m * taps, b, clamp, sums, out);
-        } else {
-          Channel<T, false>(s, planes, flat, square, in, w + m * taps, b, clamp, sums, out);
+      T* copies = scratch + slot * slot_size;
+      T* sums = copies + batch * copy_size;
+      for (int64_t k = 0; copy && k < batch; ++k) planes.Fill(copies + k * copy_size, T{0});
+      for (int64_t j = slot; j < batches; j += slots) {
+        const int64_t first = j * batch, count = std::min(batch, total - first);
+        auto operand = [&](int64_t i) { return x + (i / maps * s.groups + i % maps / s.out_channels) * in_size; };
+        for (int64_t k = 0; copy && k < count; ++k) planes.Copy(operand(first + k), copies + k * copy_size);
+        for (int64_t k = 0; k < count; ++k) {
+          const int64_t i = first + k, m = i % maps;
+          const T b = bias != nullptr ? bias[m] : T{0};
+          T* out = flat ? sums + k * sums_size : y + i * pixels;
+          if (copy) {
+            Channel<T, true>(s, planes, flat, square, copies + k * copy_size, w + m * taps, b, clamp, out);
+          } else {
+            Channel<T, false>(s, planes, flat, square, operand(i), w + m * taps, b, clamp, out);
+          }
         }
-        if constexpr (std::is_same_v<T, float>) {
-          if (post.kind != Activation::Kind::kNone || add != nullptr) {
-            Activate(post, m, add != nullptr ? add + i * pixels : nullptr, out, pixels);
+        for (int64_t k = 0; k < count; ++k) {
+          const int64_t i = first + k;
+          T* out = y + i * pixels;
+          if (flat) Compact(sums + k * sums_size, pitch, out, width, height);
+          if constexpr (std::is_same_v<T, float>) {
+            if (post.kind != Activation::Kind::kNone || add != nullptr) {
+              Activate(post, i % maps, add != nullptr ? add + i * pixels : nullptr, out, pixels);
+            }
           }
         }
       }

@@ -29,26 +29,27 @@ void CopyRow(const T* src, int64_t n, T* dst) {
 
 #if defined(__AVX512F__)
 // Even elements of src to `even`, odd ones to `odd`; either may be null.
-void SplitRow(const void* src_bits, int64_t n, void* even_bits, void* odd_bits) {
+inline void SplitRow(const void* src_bits, int64_t n, void* even_bits, void* odd_bits) {
   const auto* src = static_cast<const int32_t*>(src_bits);
   auto* even = static_cast<int32_t*>(even_bits);
   auto* odd = static_cast<int32_t*>(odd_bits);
   const __m512i pick_even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i pick_odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-  for (int64_t x = 0; x < n; x += 32) {
-    const int64_t left = std::min<int64_t>(32, n - x);
-    const uint32_t have = left >= 32 ? 0xffffffffu : (1u << left) - 1;
-    const __m512i a = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have & 0xffff), src + x);
-    const __m512i b = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have >> 16), src + x + 16);
-    if (even != nullptr) {
-      const auto m = static_cast<__mmask16>((1u << ((left + 1) / 2)) - 1);
-      _mm512_mask_storeu_epi32(even + x / 2, m, _mm512_permutex2var_epi32(a, pick_even, b));
-    }
-    if (odd != nullptr) {
-      const auto m = static_cast<__mmask16>((1u << (left / 2)) - 1);
-      _mm512_mask_storeu_epi32(odd + x / 2, m, _mm512_permutex2var_epi32(a, pick_odd, b));
-    }
+  int64_t x = 0;
+  for (; x + 32 <= n; x += 32) {
+    const __m512i a = _mm512_loadu_si512(src + x), b = _mm512_loadu_si512(src + x + 16);
+    if (even != nullptr) _mm512_storeu_si512(even + x / 2, _mm512_permutex2var_epi32(a, pick_even, b));
+    if (odd != nullptr) _mm512_storeu_si512(odd + x / 2, _mm512_permutex2var_epi32(a, pick_odd, b));
   }
+  const auto left = static_cast<int>(n - x);
+  if (left == 0) return;
+  const uint32_t have = (1u << left) - 1;
+  const __m512i a = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have & 0xffff), src + x);
+  const __m512i b = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(have >> 16), src + x + 16);
+  const auto even_mask = static_cast<__mmask16>((1u << ((left + 1) / 2)) - 1);
+  const auto odd_mask = static_cast<__mmask16>((1u << (left / 2)) - 1);
+  if (even != nullptr) _mm512_mask_storeu_epi32(even + x / 2, even_mask, _mm512_permutex2var_epi32(a, pick_even, b));
+  if (odd != nullptr) _mm512_mask_storeu_epi32(odd + x / 2, odd_mask, _mm512_permutex2var_epi32(a, pick_odd, b));
 }
 
 // Every fourth element: element q + 4i of src to to[q][i]; to[q] may be null.
@@ -155,8 +156,15 @@ void PaddedPlanes::Copy(const T* src, T* dst) const {
   const auto sh = static_cast<int64_t>(row_lanes_.size());
   const auto cols = static_cast<int64_t>(col_phases_.size());
   const int64_t phase_size = rows_ * pitch_;
+  constexpr int kL = kLanes<T>;
   for (int64_t z = 0; z < w.in[0]; ++z) {
     T* plane = dst + (z + w.pad_begin[0]) * plane_;
+    if (s == 1 && (!split_rows_ || w.stride[1] == 1) && width <= kL) {  // small planes: a row is one vector
+      T* to = plane + w.pad_begin[1] * pitch_ + w.pad_begin[2];
+      const int n = static_cast<int>(width);
+      for (int64_t y = 0; y < height; ++y, src += width, to += pitch_) StoreN(to, LoadN(src, n), n);
+      continue;
+    }
     for (int64_t y = 0; y < height; ++y, src += width) {
       const Lane& row = row_lanes_[static_cast<size_t>(sh == 1 ? 0 : y % sh)];
       if (row.phase < 0) continue;

@@ -8,6 +8,7 @@
 #include "kernels/core/fast_math.h"
 #include "kernels/dense/padded_planes.h"
 #include "kernels/dense/register.h"
+#include "kernels/dense/gemm.h"
 #include "kernels/dense/simd.h"
 #include "kernels/dispatch.h"
 
@@ -45,21 +46,26 @@ struct SumFold {
   }
 };
 
-// One row of outputs: y[x] = fold over taps of in[tap + x].
-template <typename T, typename Op>
-void FoldRow(const T* in, const std::vector<int64_t>& taps, T* y, int64_t n) {
+// y[x] = fold over taps of in[tap + x], for x < n. With kSlack reads may pass the end by a vector.
+template <typename T, typename Op, bool kSlack>
+void FoldRun(const T* in, const std::vector<int64_t>& taps, T* y, int64_t n) {
   constexpr int kL = kLanes<T>;
-  for (int64_t x = 0; x < n; x += kL) {
-    const int len = static_cast<int>(std::min<int64_t>(kL, n - x));
-    if (len == kL) {
-      Vec<T> acc = Load(in + taps[0] + x);
-      for (size_t t = 1; t < taps.size(); ++t) acc = Op::Fold(acc, static_cast<Vec<T>>(Load(in + taps[t] + x)));
-      Store(y + x, acc);
-    } else {
-      Vec<T> acc = LoadN(in + taps[0] + x, len);
-      for (size_t t = 1; t < taps.size(); ++t) acc = Op::Fold(acc, static_cast<Vec<T>>(LoadN(in + taps[t] + x, len)));
-      StoreN(y + x, acc, len);
+  int64_t x = 0;
+  for (; x + 2 * kL <= n; x += 2 * kL) {
+    Vec<T> a = Load(in + taps[0] + x), b = Load(in + taps[0] + x + kL);
+    for (size_t t = 1; t < taps.size(); ++t) {
+      a = Op::Fold(a, static_cast<Vec<T>>(Load(in + taps[t] + x)));
+      b = Op::Fold(b, static_cast<Vec<T>>(Load(in + taps[t] + x + kL)));
     }
+    Store(y + x, a);
+    Store(y + x + kL, b);
+  }
+  for (; x < n; x += kL) {
+    const int len = static_cast<int>(std::min<int64_t>(kL, n - x));
+    auto read = [&](const T* p) { return kSlack ? Load(p) : LoadN(p, len); };
+    Vec<T> a = read(in + taps[0] + x);
+    for (size_t t = 1; t < taps.size(); ++t) a = Op::Fold(a, static_cast<Vec<T>>(read(in + taps[t] + x)));
+    StoreN(y + x, a, len);
   }
 }
 
@@ -74,33 +80,63 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
     w.pad_end[d] = std::max(w.pad_end[d], last - w.in[d] - w.pad_begin[d]);
   }
   if (w.kernel_size() > (int64_t{1} << 24)) return Unserved(ctx, "a window of %d elements", w.kernel_size());
-  const PaddedPlanes planes(w, false);
+  constexpr int kL = kLanes<T>;
+  // Narrow planes are folded flat, over the padded pitch, and the surplus columns dropped.
+  const bool single = w.in[0] == 1 && w.out[0] == 1 && w.pad_begin[0] == 0 && w.pad_end[0] == 0;
+  const PaddedPlanes planes(w, single);
   const std::optional<int64_t> channel = planes.channel_size();
-  const int64_t slots = std::min<int64_t>(ctx.threads().threads(), total);
+  if (!channel) return Bad(ctx, "sizes overflow");
+  const int64_t width = w.out[2], height = w.out[1], pitch = planes.row_pitch();
+  const int64_t flat_size = (height - 1) * pitch + width;
+  const bool flat = single && height > 1 && RoundUp(flat_size, kL) * 10 < height * RoundUp(width, kL) * 9;
+  const bool copy = !planes.in_place();
+  const int64_t copy_size = copy ? RoundUp(*channel, kL) + kL : 0, sums_size = flat ? RoundUp(flat_size, kL) : 0;
+  const int64_t batch = std::clamp<int64_t>(4096 / std::max<int64_t>(copy_size + sums_size, 1), 1, 16);
+  const int64_t slots = std::min<int64_t>(ctx.threads().threads(), total), slot_size = batch * (copy_size + sums_size) + kL;
   int64_t size = 0;
-  if (!channel || MulOverflows(*channel + 16, slots, &size)) return Bad(ctx, "sizes overflow");
-  T* scratch = nullptr;
-  if (!planes.in_place()) {
-    RT_ASSIGN_OR_RETURN(scratch, ScratchOf<T>(ctx, size));
-  }
+  if (MulOverflows(slot_size, slots, &size)) return Bad(ctx, "sizes overflow");
+  RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, size));
+  const int64_t batches = (total + batch - 1) / batch;
   ctx.threads().ParallelFor(slots, 1, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot) {
-      T* copy = planes.in_place() ? nullptr : scratch + slot * (*channel + 16);
-      if (copy != nullptr) planes.Fill(copy, fill);
-      for (int64_t i = slot; i < total; i += slots) {
-        const T* in = x + i * in_size;
-        if (copy != nullptr) {
-          planes.Copy(in, copy);
-          in = copy;
-        }
-        T* out = y + i * out_size;
-        for (int64_t z = 0; z < w.out[0]; ++z) {
-          for (int64_t r = 0; r < w.out[1]; ++r) {
-            FoldRow<T, Op>(in + z * planes.out_plane_step() + r * planes.out_row_step(), planes.taps(),
-                           out + (z * w.out[1] + r) * w.out[2], w.out[2]);
+      T* copies = scratch + slot * slot_size;
+      T* sums = copies + batch * copy_size;
+      for (int64_t k = 0; copy && k < batch; ++k) planes.Fill(copies + k * copy_size, fill);
+      for (int64_t j = slot; j < batches; j += slots) {
+        const int64_t first = j * batch, count = std::min(batch, total - first);
+        for (int64_t k = 0; copy && k < count; ++k) planes.Copy(x + (first + k) * in_size, copies + k * copy_size);
+        for (int64_t k = 0; k < count; ++k) {
+          const T* in = copy ? copies + k * copy_size : x + (first + k) * in_size;
+          T* out = y + (first + k) * out_size;
+          if (flat) {
+            if (copy) {
+              FoldRun<T, Op, true>(in, planes.taps(), sums + k * sums_size, flat_size);
+            } else {
+              FoldRun<T, Op, false>(in, planes.taps(), sums + k * sums_size, flat_size);
+            }
+            continue;
+          }
+          for (int64_t r = 0; r < w.out[0] * height; ++r, out += width) {
+            const T* row = in + r / height * planes.out_plane_step() + r % height * planes.out_row_step();
+            if (copy) {
+              FoldRun<T, Op, true>(row, planes.taps(), out, width);
+            } else {
+              FoldRun<T, Op, false>(row, planes.taps(), out, width);
+            }
           }
         }
-        finish(out);
+        for (int64_t k = 0; k < count; ++k) {
+          T* out = y + (first + k) * out_size;
+          for (int64_t r = 0; flat && r < height; ++r) {
+            const T* from = sums + k * sums_size + r * pitch;
+            if (width <= kL) {
+              StoreN(out + r * width, LoadN(from, static_cast<int>(width)), static_cast<int>(width));
+            } else {
+              std::copy_n(from, width, out + r * width);
+            }
+          }
+          finish(out);
+        }
       }
     }
   });

@@ -57,11 +57,42 @@ void Row(Kind kind, const T* x, T* y, int64_t n) {
   }
 }
 
+// Short rows, a block of them at a time: vectors run over rows.
+template <typename T>
+void ShortRows(Kind kind, int64_t rows, int64_t n, const T* x, T* y) {
+  constexpr int64_t kBlock = 64, kLongest = 8;
+  T v[kLongest][kBlock], max[kBlock], sum[kBlock];
+  for (int64_t r = 0; r < rows; r += kBlock, x += kBlock * n, y += kBlock * n) {
+    const int64_t count = std::min(kBlock, rows - r);
+    for (int64_t k = 0; k < n; ++k) {
+      for (int64_t i = 0; i < count; ++i) v[k][i] = x[i * n + k];
+      for (int64_t i = count; i < kBlock; ++i) v[k][i] = 0;
+    }
+    for (int64_t i = 0; i < kBlock; ++i) max[i] = v[0][i];
+    for (int64_t k = 1; k < n; ++k) {
+      for (int64_t i = 0; i < kBlock; ++i) max[i] = v[k][i] > max[i] ? v[k][i] : max[i];
+    }
+    for (int64_t i = 0; i < kBlock; ++i) sum[i] = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      for (int64_t i = 0; i < kBlock; ++i) {
+        const T d = v[k][i] - max[i], e = Exponential<T>(d);
+        v[k][i] = kind == Kind::kSoftmax ? e : d;
+        sum[i] += e;
+      }
+    }
+    for (int64_t i = 0; i < kBlock; ++i) sum[i] = kind == Kind::kSoftmax ? T{1} / sum[i] : std::log(sum[i]);
+    for (int64_t k = 0; k < n; ++k) {
+      for (int64_t i = 0; i < count; ++i) y[i * n + k] = kind == Kind::kSoftmax ? v[k][i] * sum[i] : v[k][i] - sum[i];
+    }
+  }
+}
+
 // x: [outer, n, inner], along n.
 template <typename T>
 void Normalize(KernelContext& ctx, Kind kind, int64_t outer, int64_t n, int64_t inner, const T* x, T* y, T* columns) {
   if (inner == 1) {
     ctx.threads().ParallelFor(outer, 1 + 4000 / n, [&](int64_t begin, int64_t end) {
+      if (n <= 8 && kind != Kind::kHardmax) return ShortRows(kind, end - begin, n, x + begin * n, y + begin * n);
       for (int64_t o = begin; o < end; ++o) Row(kind, x + o * n, y + o * n, n);
     });
     return;

@@ -44,7 +44,8 @@ TEST(ReaderTest, ReadsAndPrints) {
       {"+", nullptr},
       {"-", nullptr},
       {"com.acme::Foo", nullptr},
-      {"(let ((%a (f x y)) (%b (g %a %a))) (h %b %b))", "(let ((%0 (f x y))\n      (%1 (g %0 %0)))\n  (h %1 %1))"},
+      {"(let ((%a (f u v w x y)) (%b (g %a %a))) (h %b %b))", "(let ((%0 (f u v w x y))\n      (%1 (g %0 %0)))\n  (h %1 %1))"},
+      {"(let ((%a (f x))) (h %a %a))", "(h (f x) (f x))"},  // small tuples are shorter written out
       {"(f (let ((%a 1)) %a) 2)", "(f 1 2)"},
       {"(let ((%a 1)) (let ((%a 2)) %a))", "2"},
   };

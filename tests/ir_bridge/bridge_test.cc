@@ -201,7 +201,7 @@ TEST(BridgeTest, EqualApplicationsMergeAndRandomOnesDoNot) {
 
 TEST(BridgeTest, TermsThatAreNoValuesAreErrors) {
   const std::pair<const char*, const char*> cases[] = {
-      {"(MaxPool (input \"x\" f32 (1 1 4 4)))", "needs attribute kernel_shape"},
+      {"(MaxPool (input \"x\" f32 (1 1 4 4)))", "'kernel_shape' is missing"},
       {"((MaxPool :kernel_shape (2 2)) (input \"x\" f32 (1 1 4 4)))", "needs (nth i"},
       {"(nth 7 ((MaxPool :kernel_shape (2 2)) (input \"x\" f32 (1 1 4 4))))", "no such output"},
       {"(nth 0 (Relu (input \"x\" f32 (1))))", "nth of an application of one output"},

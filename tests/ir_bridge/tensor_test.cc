@@ -1,5 +1,6 @@
 #include "ir_bridge/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -103,7 +104,7 @@ TEST(TensorTest, ScalarLikeAndBack) {
 TEST(TensorTest, UniformValue) {
   auto f32 = [](std::vector<float> v) {
     Tensor t(DType::kF32, {static_cast<int64_t>(v.size())});
-    std::memcpy(t.mutable_data(), v.data(), v.size() * 4);
+    std::copy(v.begin(), v.end(), t.mutable_data<float>());
     return t;
   };
   EXPECT_EQ(f32({2, 2, 2}).UniformValue(), 2.0);

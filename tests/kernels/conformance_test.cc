@@ -2,8 +2,7 @@
 #include <filesystem>
 
 #include "gtest/gtest.h"
-// The library of the command is one file; the test programs do not link tools/.
-#include "tools/conformance.cc"  // NOLINT(bugprone-suspicious-include)
+#include "tools/conformance.h"
 
 namespace retuple {
 namespace {

@@ -101,7 +101,8 @@ TEST(ConvTest, EveryMethodAgreesWithTheDefinition) {
     const Tensor x = RandomF32(c.x, rng), w = RandomF32(c.w, rng), b = RandomF32({c.w[0]}, rng);
     auto got = Eval(MakeTestOp("Conv", Attrs(c)), {x, w, b});
     ASSERT_TRUE(got.ok()) << "case " << i << ": " << got.status();
-    ExpectNear(*got, DirectConv(c, x, w, b), 2e-4, 1e-4, "case " + std::to_string(i));
+    // Sums of up to 2700 products; Winograd transforms lose a digit or two of them.
+    ExpectNear(*got, DirectConv(c, x, w, b), 1e-3, 1e-4, "case " + std::to_string(i));
   }
 }
 

@@ -1,4 +1,5 @@
 // Matrix products, softmax, recurrent cells and Einsum against their definitions; hostile inputs.
+#include "absl/strings/str_format.h"
 #include "tests/kernels/dense_test_util.h"
 
 namespace retuple {

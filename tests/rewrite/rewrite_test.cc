@@ -156,7 +156,7 @@ TEST(ExplainTest, SaysWhy) {
       {"", "(Add (Sub a 2) b)", "at the root, operand 0 the pattern wants operator Mul, the term has Sub"},
       {"", "(Add (Mul a 3) b)", "at the root, operand 0, operand 1 the pattern wants 2, the term has 3"},
       {"", "(Mul a b)", "at the root the pattern wants operator Add, the term has Mul"},
-      {"", "(Add (Mul a 2) c)", "1:58: condition (= ?y b) does not hold"},
+      {"", "(Add (Mul a 2) c)", "1:47: condition (= ?y b) does not hold"},
       {"", "(Add (Mul a 2) b)", "it applies and gives (Neg a)"},
   };
   for (const Case& c : cases) {
