@@ -131,6 +131,12 @@ inline float FastSoftplus(float x) {
   return m + FastLog1p(FastExp(-std::fabs(x)));
 }
 
+// The smaller of x and limit, NaN for NaN; without a branch that a compiler could follow.
+inline float CapAt(float x, float limit) {
+  return std::bit_cast<float>(SelectBits(x > limit, std::bit_cast<uint32_t>(limit), std::bit_cast<uint32_t>(x)));
+}
+inline double CapAt(double x, double limit) { return x > limit ? limit : x; }
+
 // One spelling for both widths.
 inline float Exp(float x) { return FastExp(x); }
 inline double Exp(double x) { return std::exp(x); }

@@ -56,14 +56,13 @@ struct SignF {
     }
   }
 };
-// x tanh(log(1 + e^x)) = x (e² + 2e) / (e² + 2e + 2), e = e^x; x above 20.
+// x tanh(log(1 + e^x)) = x (e² + 2e) / (e² + 2e + 2), e = e^x; from 20 on the quotient is 1.
 struct MishF {
   template <typename C>
   C operator()(C x) const {
-    const C e = Exp(x > C{20} ? C{20} : x);
+    const C e = Exp(CapAt(x, C{20}));
     const C n = e * (e + C{2});
-    const C y = x * (n / (n + C{2}));
-    return x > C{20} ? x : y;
+    return x * (n / (n + C{2}));
   }
 };
 struct GeluErfF {
