@@ -1,7 +1,8 @@
 // Flush-to-zero and denormals-are-zero for the length of a scope, on the calling thread.
 //
-// Trained weights push activations into the subnormal range, where x86 arithmetic is up to thirty times slower;
-// a run therefore treats subnormals as zero. Elsewhere than on x86 and AArch64 this does nothing.
+// Trained weights push activations into the subnormal range, where x86 arithmetic is up to thirty
+// times slower; a run therefore treats subnormals as zero. Elsewhere than on x86 and AArch64 this
+// does nothing.
 #ifndef RETUPLE_KERNELS_DENORMALS_H_
 #define RETUPLE_KERNELS_DENORMALS_H_
 

@@ -1,7 +1,9 @@
 // Running a plan: the context that a kernel sees, the loop over nodes, inputs and outputs.
 #include "kernels/executor.h"
 
+#include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "absl/strings/str_format.h"
 #include "kernels/denormals.h"
@@ -9,6 +11,30 @@
 
 namespace retuple {
 namespace internal {
+
+namespace {
+
+// The product of the dimensions that are not zero fits: kernels may multiply any of them.
+bool FitsInMemory(std::span<const int64_t> dims, size_t width) {
+  int64_t n = 1;
+  for (int64_t d : dims) {
+    if (d < 0 || (d > 0 && __builtin_mul_overflow(n, d, &n))) return false;
+  }
+  const bool empty = std::find(dims.begin(), dims.end(), 0) != dims.end();
+  return empty ? n <= int64_t{1} << 60
+               : static_cast<uint64_t>(n) <= kMaxBufferBytes / std::max<size_t>(width, 1);
+}
+
+// What a kernel returns; running out of memory inside the standard library included.
+absl::Status RunGuarded(const Kernel& kernel, KernelContext& ctx) {
+  try {
+    return kernel.Run(ctx);
+  } catch (const std::exception& e) {
+    return absl::ResourceExhaustedError(absl::StrFormat("out of memory (%s)", e.what()));
+  }
+}
+
+}  // namespace
 
 class RunContext final : public KernelContext {
  public:
@@ -36,11 +62,11 @@ class RunContext final : public KernelContext {
     if (i < 0 || i >= static_cast<int>(node_->num_outputs)) {
       return absl::InternalError(absl::StrFormat("there is no output %d", i));
     }
-    const std::optional<int64_t> n = CheckedNumElements(dims);
     const size_t width = DTypeSize(dtype);
-    if (!n.has_value() || static_cast<uint64_t>(*n) > kMaxBufferBytes / std::max<size_t>(width, 1)) {
+    if (!FitsInMemory(dims, dtype == DType::kString ? sizeof(std::string) : width)) {
       return absl::ResourceExhaustedError(absl::StrFormat("output %d is too large", i));
     }
+    const int64_t n = NumElements(dims);
     Slot& s = out_[i];
     plan_.Release(s);
     s.value.kind = Value::Kind::kTensor;
@@ -57,11 +83,11 @@ class RunContext final : public KernelContext {
         b = first.buffer;
       }
     }
-    if (b == nullptr) b = shared_.pool.Take(static_cast<size_t>(*n) * width);
+    if (b == nullptr) b = shared_.pool.Take(static_cast<size_t>(n) * width);
     if (b == nullptr) {
       s.value = Value();
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("no memory for %d bytes of output %d", *n * static_cast<int64_t>(width), i));
+      return absl::ResourceExhaustedError(absl::StrFormat("no memory for %d bytes of output %d",
+                                                          n * static_cast<int64_t>(width), i));
     }
     s.value.tensor = Tensor::View(dtype, std::move(dims), b->data, b->keep);
     s.buffer = b;
@@ -73,6 +99,8 @@ class RunContext final : public KernelContext {
     if (i < 0 || i >= static_cast<int>(node_->num_outputs)) return;
     Slot& s = out_[i];
     plan_.Release(s);
+    if (v.is_tensor() && !FitsInMemory(v.tensor.dims(), 1))
+      return;  // stays absent, which is an error
     s.value = std::move(v);
     if (s.value.kind != Value::Kind::kTensor || s.value.tensor.data() == nullptr) return;
     for (uint32_t k = 0; k < node_->num_inputs; ++k) {
@@ -110,13 +138,15 @@ absl::Status PlanImpl::CheckInput(size_t i, const Value& v) const {
   const VarId var = graph_.inputs()[i];
   const Type& want = graph_.type(var);
   auto fail = [&](const std::string& got) {
-    return absl::InvalidArgumentError(absl::StrFormat("input '%s' wants %s, not %s",
-                                                      graph_.var_name(var), want.ToString(), got));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("input '%s' wants %s, not %s", graph_.var_name(var), want.ToString(), got));
   };
   switch (want.kind()) {
     case Type::Kind::kUnknown:
     case Type::Kind::kOptional:
-      return absl::OkStatus();
+      return v.is_tensor() && (!v.tensor.defined() || !FitsInMemory(v.tensor.dims(), 1))
+                 ? fail("an undefined or impossibly large tensor")
+                 : absl::OkStatus();
     case Type::Kind::kSequence:
       return v.kind == Value::Kind::kSequence && v.sequence != nullptr ? absl::OkStatus()
                                                                        : fail("a tensor");
@@ -125,6 +155,8 @@ absl::Status PlanImpl::CheckInput(size_t i, const Value& v) const {
   }
   if (!v.is_tensor()) return fail("a sequence or an empty optional");
   const Tensor& t = v.tensor;
+  if (!t.defined() || !FitsInMemory(t.dims(), 1))
+    return fail("an undefined or impossibly large tensor");
   bool ok = want.dtype() == DType::kUndefined || t.dtype() == want.dtype();
   if (ok && want.has_shape() && shared_->options.check_input_shapes) {
     ok = want.rank() == t.rank();
@@ -151,8 +183,8 @@ absl::Status PlanImpl::RunNodes() {
       for (uint32_t k = 0; k < n.num_inputs; ++k) {
         const Value::Kind kind = inputs_[n.first_input + k]->value.kind;
         if (kind != Value::Kind::kTensor && kind != Value::Kind::kAbsent) {
-          return NameError(n, absl::InvalidArgumentError(
-                                  absl::StrFormat("input %d is a sequence or an empty optional", k)));
+          return NameError(n, absl::InvalidArgumentError(absl::StrFormat(
+                                  "input %d is a sequence or an empty optional", k)));
         }
       }
     }
@@ -160,7 +192,7 @@ absl::Status PlanImpl::RunNodes() {
     const ScratchArena::Mark mark = shared_->scratch.mark();
     std::chrono::steady_clock::time_point start;
     if (timed) start = std::chrono::steady_clock::now();
-    absl::Status s = n.kernel->Run(ctx);
+    absl::Status s = RunGuarded(*n.kernel, ctx);
     if (timed) {
       profile_[i].seconds +=
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -171,7 +203,8 @@ absl::Status PlanImpl::RunNodes() {
     for (uint32_t k = 0; k < n.num_outputs; ++k) {
       const Slot& out = slots_[n.first_output + k];
       if (out.used && out.value.kind == Value::Kind::kAbsent) {
-        return NameError(n, absl::InternalError(absl::StrFormat("output %d was not computed", k)));
+        return NameError(n, absl::InternalError(
+                                absl::StrFormat("output %d was not computed, or is too large", k)));
       }
     }
     for (uint32_t k = 0; k < n.num_frees; ++k) Release(slots_[frees_[n.first_free + k]]);
@@ -200,8 +233,8 @@ bool PlanImpl::Fold(const PlanNode& n) {
     bytes += s.value.tensor.bytes();
   }
   // What makes much of little (Expand, ConstantOfShape, Tile) stays for the run.
-  if (bytes > kMaxBytes || n.op->name == "ConstantOfShape" || n.op->name == "Expand" || n.op->name == "Tile" ||
-      n.op->name == "Range") {
+  if (bytes > kMaxBytes || n.op->name == "ConstantOfShape" || n.op->name == "Expand" ||
+      n.op->name == "Tile" || n.op->name == "Range") {
     return false;
   }
   ScopedFlushDenormals mode(shared_->options.flush_denormals);
@@ -209,7 +242,7 @@ bool PlanImpl::Fold(const PlanNode& n) {
   for (uint32_t k = 0; k < n.num_outputs; ++k) slots_[n.first_output + k].used = true;
   ctx.Start(n);
   const ScratchArena::Mark mark = shared_->scratch.mark();
-  bool ok = n.kernel->Run(ctx).ok();
+  bool ok = RunGuarded(*n.kernel, ctx).ok();
   shared_->scratch.Rewind(mark);
   for (uint32_t k = 0; k < n.num_outputs && ok; ++k) {
     const Slot& s = slots_[n.first_output + k];
@@ -238,9 +271,9 @@ void PlanImpl::Clear() {
 absl::StatusOr<std::vector<Value>> PlanImpl::RunBody(std::span<const Value> args,
                                                      std::span<const Slot* const> captures) {
   if (args.size() + captures.size() != graph_inputs_.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("body '%s' has %d inputs, %d given", graph_.name, graph_inputs_.size(),
-                        args.size() + captures.size()));
+    return absl::InvalidArgumentError(absl::StrFormat("body '%s' has %d inputs, %d given",
+                                                      graph_.name, graph_inputs_.size(),
+                                                      args.size() + captures.size()));
   }
   for (size_t i = 0; i < args.size(); ++i) Bind(i, args[i]);
   for (size_t i = 0; i < captures.size(); ++i) Bind(args.size() + i, captures[i]->value);
@@ -311,8 +344,8 @@ void Detach(Value& v, std::span<const Value> inputs) {
 
 absl::StatusOr<std::vector<Value>> PlanImpl::Run(std::span<const Value> inputs) {
   if (inputs.size() > graph_inputs_.size()) {
-    return absl::InvalidArgumentError(absl::StrFormat("%d inputs given, the graph has %d",
-                                                      inputs.size(), graph_inputs_.size()));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d inputs given, the graph has %d", inputs.size(), graph_inputs_.size()));
   }
   ScopedFlushDenormals mode(shared_->options.flush_denormals);
   shared_->pool.Sweep();

@@ -58,7 +58,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> KernelRegistry::Make(const KernelInit& i
   return it->second.factory(init);
 }
 
-bool KernelRegistry::Has(std::string_view form) const { return entries_.find(form) != entries_.end(); }
+bool KernelRegistry::Has(std::string_view form) const {
+  return entries_.find(form) != entries_.end();
+}
 
 KernelFlags KernelRegistry::Flags(std::string_view form) const {
   auto it = entries_.find(form);

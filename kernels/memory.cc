@@ -94,7 +94,8 @@ void* ScratchArena::Allocate(size_t bytes) {
     ++now_.block;
     now_.used = 0;
   }
-  const size_t size = std::max<size_t>(bytes + bytes / 4, size_t{64} << 10) & ~(kMemoryAlignment - 1);
+  const size_t size =
+      std::max<size_t>(bytes + bytes / 4, size_t{64} << 10) & ~(kMemoryAlignment - 1);
   void* p = std::aligned_alloc(kMemoryAlignment, size);
   if (p == nullptr) return nullptr;
   blocks_.push_back({std::unique_ptr<void, Free>(p), size});

@@ -1,9 +1,11 @@
-// Memory of a plan: buffers for values, reused by lifetime, and an arena for a kernel's temporaries.
+// Memory of a plan: buffers for values, reused by lifetime, and an arena for a kernel's
+// temporaries.
 //
-// A buffer is handed out as a Tensor that shares its `keep` handle. The pool keeps one reference of its own, so a
-// buffer is free exactly when that is the only one left. The executor tells when a holder went (Drop); a buffer
-// that then still has other holders (a view, a sequence, the caller who keeps an output) goes to the strays, and is
-// taken back when they have gone. In the steady state no run allocates.
+// A buffer is handed out as a Tensor that shares its `keep` handle. The pool keeps one reference of
+// its own, so a buffer is free exactly when that is the only one left. The executor tells when a
+// holder went (Drop); a buffer that then still has other holders (a view, a sequence, the caller
+// who keeps an output) goes to the strays, and is taken back when they have gone. In the steady
+// state no run allocates.
 #ifndef RETUPLE_KERNELS_MEMORY_H_
 #define RETUPLE_KERNELS_MEMORY_H_
 
@@ -32,7 +34,8 @@ struct Buffer {
 // Not thread-safe; holders may let go on any thread.
 class BufferPool {
  public:
-  // A buffer of at least `bytes`, or null when memory is short. The caller becomes a holder by copying `keep`.
+  // A buffer of at least `bytes`, or null when memory is short. The caller becomes a holder by
+  // copying `keep`.
   Buffer* Take(size_t bytes);
   // Called when a slot let go: frees the buffer if that was the last holder.
   void Drop(Buffer* b) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 #include "absl/strings/str_format.h"
 
@@ -13,11 +14,22 @@ constexpr uint32_t kNoSlot = 0xffffffffu;
 
 // Operators whose inputs or outputs may be sequences or optionals.
 bool TakesAnyValue(const Op& op) {
-  static constexpr std::array<std::string_view, 17> kNames = {
-      "Identity",     "If",            "Loop",           "Scan",           "SequenceMap",
-      "SequenceAt",   "SequenceErase", "SequenceInsert", "SequenceLength", "SequenceConstruct",
-      "SequenceEmpty", "Optional",     "OptionalHasElement", "OptionalGetElement",
-      "ConcatFromSequence", "SplitToSequence", "ReverseSequence"};
+  static constexpr std::array<std::string_view, 16> kNames = {"Identity",
+                                                              "If",
+                                                              "Loop",
+                                                              "Scan",
+                                                              "SequenceMap",
+                                                              "SequenceAt",
+                                                              "SequenceErase",
+                                                              "SequenceInsert",
+                                                              "SequenceLength",
+                                                              "SequenceConstruct",
+                                                              "SequenceEmpty",
+                                                              "Optional",
+                                                              "OptionalHasElement",
+                                                              "OptionalGetElement",
+                                                              "ConcatFromSequence",
+                                                              "SplitToSequence"};
   if (op.schema == nullptr) return true;
   return op.domain.empty() && std::find(kNames.begin(), kNames.end(), op.name) != kNames.end();
 }
@@ -45,7 +57,8 @@ absl::Status PlanImpl::NameError(const PlanNode& n, const absl::Status& s) const
                       absl::StrFormat("%s '%s': %s", form, name, std::string(s.message())));
 }
 
-absl::StatusOr<std::unique_ptr<PlanImpl>> PlanImpl::Make(const Graph& graph, const PlanOptions& options,
+absl::StatusOr<std::unique_ptr<PlanImpl>> PlanImpl::Make(const Graph& graph,
+                                                         const PlanOptions& options,
                                                          std::shared_ptr<PlanShared> shared,
                                                          int depth,
                                                          std::span<const Value* const> captured) {
@@ -91,7 +104,15 @@ absl::Status PlanImpl::Compile(int depth, std::span<const Value* const> captured
   for (VarId v = 0; v < graph_.num_vars(); ++v) {
     if (slot_of[v] == kNoSlot || graph_.var(v).kind != Variable::Kind::kConstant) continue;
     Slot& s = slots_[slot_of[v]];
-    s.value = Value(graph_.constant(v));
+    const Tensor& t = graph_.constant(v);
+    int64_t product = 1;
+    for (int64_t d : t.dims()) {
+      if (d > 0 && __builtin_mul_overflow(product, d, &product)) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("constant '%s' has an impossible shape", graph_.var_name(v)));
+      }
+    }
+    s.value = Value(t);
     s.constant = true;
   }
   for (size_t i = 0; i < captured.size() && i < graph_inputs_.size(); ++i) {
@@ -128,7 +149,8 @@ absl::Status PlanImpl::Compile(int depth, std::span<const Value* const> captured
   for (ApplyId id : rest) {
     if (fusions.skipped[id]) continue;
     auto it = fusions.by_last.find(id);
-    absl::Status s = CompileNode(id, it == fusions.by_last.end() ? nullptr : &it->second, false, slot_of, depth, nullptr);
+    absl::Status s = CompileNode(id, it == fusions.by_last.end() ? nullptr : &it->second, false,
+                                 slot_of, depth, nullptr);
     if (!s.ok()) return s;
   }
   for (Slot& s : slots_) s.used = false;
@@ -146,8 +168,8 @@ absl::Status PlanImpl::Compile(int depth, std::span<const Value* const> captured
   return absl::OkStatus();
 }
 
-absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold, const std::vector<uint32_t>& slot_of,
-                                   int depth, bool* folded) {
+absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold,
+                                   const std::vector<uint32_t>& slot_of, int depth, bool* folded) {
   const ApplyId head = chain != nullptr ? chain->head : id;
   const Apply& a = graph_.apply(head);
   const Op& op = graph_.op_of(a);
@@ -184,11 +206,17 @@ absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold, co
     }
   }
   if (op.schema != nullptr && static_cast<int>(n.num_inputs) < op.schema->min_inputs) {
-    return NameError(n, absl::InvalidArgumentError(absl::StrFormat(
-                            "%d inputs, at least %d expected", n.num_inputs, op.schema->min_inputs)));
+    return NameError(
+        n, absl::InvalidArgumentError(absl::StrFormat("%d inputs, at least %d expected",
+                                                      n.num_inputs, op.schema->min_inputs)));
   }
   const KernelInit init{op, constants};
-  auto kernel = chain != nullptr ? MakeFusedKernel(*chain, init) : KernelRegistry::Get().Make(init);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = absl::InternalError("no kernel");
+  try {
+    kernel = chain != nullptr ? MakeFusedKernel(*chain, init) : KernelRegistry::Get().Make(init);
+  } catch (const std::exception& e) {
+    kernel = absl::ResourceExhaustedError(absl::StrFormat("out of memory (%s)", e.what()));
+  }
   if (!kernel.ok()) return NameError(n, kernel.status());
   n.kernel = *std::move(kernel);
   n.tensors_only = !TakesAnyValue(op);
@@ -214,10 +242,11 @@ absl::Status PlanImpl::CompileNode(ApplyId id, const Fused* chain, bool fold, co
   return absl::OkStatus();
 }
 
-// The last node that reads a slot frees it; an output that nobody reads is freed by its own node. Graph inputs,
-// outputs and constants stay.
+// The last node that reads a slot frees it; an output that nobody reads is freed by its own node.
+// Graph inputs, outputs and constants stay.
 void PlanImpl::ComputeLifetimes() {
-  std::vector<uint8_t> kept(slots_.size(), 0), done(slots_.size(), 0), caller_owned(slots_.size(), 0);
+  std::vector<uint8_t> kept(slots_.size(), 0), done(slots_.size(), 0),
+      caller_owned(slots_.size(), 0);
   for (uint32_t s : graph_outputs_) kept[s] = 1;
   for (uint32_t s : graph_inputs_) kept[s] = caller_owned[s] = 1;
   for (uint32_t s = 0; s < slots_.size(); ++s) {
@@ -250,7 +279,8 @@ void PlanImpl::ComputeLifetimes() {
 
 namespace retuple {
 
-absl::StatusOr<std::unique_ptr<Plan>> Plan::Compile(const Graph& graph, const PlanOptions& options) {
+absl::StatusOr<std::unique_ptr<Plan>> Plan::Compile(const Graph& graph,
+                                                    const PlanOptions& options) {
   auto plan = internal::PlanImpl::Make(graph, options, nullptr, 0);
   if (!plan.ok()) return plan.status();
   return std::unique_ptr<Plan>(*std::move(plan));

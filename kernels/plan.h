@@ -1,8 +1,10 @@
-// The compiled form of a graph: values in a flat array of slots, nodes in order, each with its kernel.
+// The compiled form of a graph: values in a flat array of slots, nodes in order, each with its
+// kernel.
 //
-// A slot is a live variable. Constants are bound once, when compiling; a node's inputs are pointers to slots. The
-// node after which a slot is not read any more lists it, so that its buffer goes back to the pool. Bodies of
-// If, Loop and Scan are plans of their own that share pool, scratch memory and threads with the root.
+// A slot is a live variable. Constants are bound once, when compiling; a node's inputs are pointers
+// to slots. The node after which a slot is not read any more lists it, so that its buffer goes back
+// to the pool. Bodies of If, Loop and Scan are plans of their own that share pool, scratch memory
+// and threads with the root.
 #ifndef RETUPLE_KERNELS_PLAN_H_
 #define RETUPLE_KERNELS_PLAN_H_
 
@@ -61,11 +63,11 @@ struct PlanNode {
 
 class PlanImpl final : public Plan {
  public:
-  // A null `shared` makes a root plan. Subgraphs nest at most kMaxDepth deep. `captured` are the values of the graph's
-  // last inputs where they are known constants, else null.
-  static absl::StatusOr<std::unique_ptr<PlanImpl>> Make(const Graph& graph, const PlanOptions& options,
-                                                        std::shared_ptr<PlanShared> shared, int depth,
-                                                        std::span<const Value* const> captured = {});
+  // A null `shared` makes a root plan. Subgraphs nest at most kMaxDepth deep. `captured` are the
+  // values of the graph's last inputs where they are known constants, else null.
+  static absl::StatusOr<std::unique_ptr<PlanImpl>> Make(
+      const Graph& graph, const PlanOptions& options, std::shared_ptr<PlanShared> shared, int depth,
+      std::span<const Value* const> captured = {});
   ~PlanImpl() override;
 
   absl::StatusOr<std::vector<Value>> Run(std::span<const Value> inputs) override;
@@ -84,12 +86,13 @@ class PlanImpl final : public Plan {
 
   explicit PlanImpl(const Graph& g) : graph_(g) {}
   absl::Status Compile(int depth, std::span<const Value* const> captured);
-  // Runs a node whose inputs are all constants and makes its outputs constants; false if it is to run later.
+  // Runs a node whose inputs are all constants and makes its outputs constants; false if it is to
+  // run later.
   bool Fold(const PlanNode& n);
-  // Appends the node of an apply, or of the chain that ends in it. With `fold` it is run at once, and
-  // not appended if its outputs become constants.
-  absl::Status CompileNode(ApplyId id, const Fused* chain, bool fold, const std::vector<uint32_t>& slot_of, int depth,
-                           bool* folded);
+  // Appends the node of an apply, or of the chain that ends in it. With `fold` it is run at once,
+  // and not appended if its outputs become constants.
+  absl::Status CompileNode(ApplyId id, const Fused* chain, bool fold,
+                           const std::vector<uint32_t>& slot_of, int depth, bool* folded);
   void ComputeLifetimes();
   absl::Status CheckInput(size_t i, const Value& v) const;
   void Bind(size_t input, const Value& v);
@@ -113,7 +116,7 @@ class PlanImpl final : public Plan {
   std::vector<uint32_t> frees_;
   std::vector<PlanNode> nodes_;
   std::vector<uint32_t> graph_inputs_, graph_outputs_;  // slots
-  std::vector<uint32_t> end_frees_;                     // graph inputs and outputs, cleared after a run
+  std::vector<uint32_t> end_frees_;  // graph inputs and outputs, cleared after a run
   std::vector<NodeProfile> profile_;
 };
 

@@ -12,7 +12,9 @@ namespace {
 
 using Kind = Activation::Kind;
 
-bool IsForm(const Op& op, std::string_view form) { return op.schema != nullptr && op.schema->form == form; }
+bool IsForm(const Op& op, std::string_view form) {
+  return op.schema != nullptr && op.schema->form == form;
+}
 
 // The value of a constant f32 of one element.
 std::optional<float> ScalarOf(const Tensor* t) {
@@ -54,9 +56,10 @@ class Finder {
         const VarId v = a.first_output + static_cast<VarId>(i);
         if (!users_[v].empty() || is_output_[v]) return std::nullopt;
       }
-      rank_ = 0;
-      channels_ = scale->size();
-      TakeActivation(f, *members);
+      const auto* readers = Readers(f, 1);
+      if (readers == nullptr || !Reads((*readers)[0], ValueOf(f), "Relu")) return std::nullopt;
+      f.post.kind = Kind::kRelu;
+      Extend(f, *members, (*readers)[0]);
     }
     if (f.last == head) return std::nullopt;
     return f;
@@ -96,7 +99,9 @@ class Finder {
     if (!Reads((*readers)[0], v, "Add")) return;
     const Apply& add = g_.apply((*readers)[0]);
     const Tensor* bias = ConstantAt(add, add.inputs[0] == v ? 1 : 0);
-    if (bias == nullptr || bias->dtype() != DType::kF32 || bias->rank() != 1 || bias->size() != b->dim(1)) return;
+    if (bias == nullptr || bias->dtype() != DType::kF32 || bias->rank() != 1 ||
+        bias->size() != b->dim(1))
+      return;
     f.bias.assign(bias->data<float>(), bias->data<float>() + bias->size());
     Extend(f, members, (*readers)[0]);
   }
@@ -131,7 +136,8 @@ class Finder {
       if (!post || (post->kind != Kind::kSigmoid && post->kind != Kind::kHardSigmoid)) continue;
       const VarId s = g_.apply(gate).first_output;
       const Apply& mul = g_.apply(product);
-      if (is_output_[s] || users_[s].size() != 1 || mul.inputs[mul.inputs[0] == v ? 1 : 0] != s) continue;
+      if (is_output_[s] || users_[s].size() != 1 || mul.inputs[mul.inputs[0] == v ? 1 : 0] != s)
+        continue;
       f.post = *post;
       f.post.kind = post->kind == Kind::kSigmoid ? Kind::kSwish : Kind::kHardSwish;
       members.push_back(gate);
@@ -143,7 +149,8 @@ class Finder {
   std::optional<Activation> ActivationOf(ApplyId id, VarId v) const {
     const Apply& a = g_.apply(id);
     const Op& op = g_.op_of(a);
-    if (op.schema == nullptr || !op.domain.empty() || a.inputs.empty() || a.inputs[0] != v) return std::nullopt;
+    if (op.schema == nullptr || !op.domain.empty() || a.inputs.empty() || a.inputs[0] != v)
+      return std::nullopt;
     const std::string& form = op.schema->form;
     Activation f;
     if (form == "Relu") {
@@ -182,7 +189,8 @@ class Finder {
       if (slope->size() != 1 && !by_channel) return std::nullopt;
       if (slope->rank() > std::max(rank_ - 1, 1)) return std::nullopt;
       f.kind = Kind::kPRelu;
-      f.slopes = std::make_shared<const std::vector<float>>(slope->data<float>(), slope->data<float>() + slope->size());
+      f.slopes = std::make_shared<const std::vector<float>>(slope->data<float>(),
+                                                            slope->data<float>() + slope->size());
     } else {
       return std::nullopt;
     }
@@ -193,7 +201,7 @@ class Finder {
   const ConstantOf& constant_;
   std::vector<std::vector<ApplyId>> users_;
   std::vector<bool> is_output_;
-  int rank_ = 0;          // of the head's result; 0: unknown
+  int rank_ = 0;  // of the head's result; 0: unknown
   int64_t channels_ = 0;
 };
 
@@ -222,7 +230,7 @@ Fusions FindFusions(const Graph& g, std::span<const ApplyId> order, const Consta
 absl::StatusOr<std::unique_ptr<Kernel>> MakeFusedKernel(const Fused& f, const KernelInit& init) {
   if (init.op.name == "Conv") return MakeConvolution(init, f.post, f.add != kNoVar);
   if (init.op.name == "MatMul") return MakeBiasedMatMul(init, f.bias);
-  return MakeBatchNormalization(init, f.post);
+  return MakeBatchNormalization(init, f.post.kind == Kind::kRelu);
 }
 
 }  // namespace retuple::internal

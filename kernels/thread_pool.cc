@@ -15,9 +15,9 @@ thread_local bool inside_loop = false;
 
 }  // namespace
 
-// One loop at a time: the caller publishes it under the mutex and raises `epoch`; each worker that sees the new
-// epoch enters, takes chunks from `next` until none is left, and leaves. The loop is over when every chunk
-// is taken and no worker is inside.
+// One loop at a time: the caller publishes it under the mutex and raises `epoch`; each worker that
+// sees the new epoch enters, takes chunks from `next` until none is left, and leaves. The loop is
+// over when every chunk is taken and no worker is inside.
 struct ThreadPool::Impl {
   std::mutex mutex;
   std::mutex loop_mutex;  // callers take turns

@@ -2,9 +2,10 @@
 //
 //   ctx.threads().ParallelFor(rows, 64, [&](int64_t begin, int64_t end) { … });
 //
-// The calling thread works too; a pool of one has no threads and calls the body directly. Workers take over the
-// caller's floating-point mode for the loop, so that flushing of subnormals and rounding are the same everywhere.
-// A ParallelFor inside a body runs inline. The body may not throw.
+// The calling thread works too; a pool of one has no threads and calls the body directly. Workers
+// take over the caller's floating-point mode for the loop, so that flushing of subnormals and
+// rounding are the same everywhere. A ParallelFor inside a body runs inline. The body may not
+// throw.
 #ifndef RETUPLE_KERNELS_THREAD_POOL_H_
 #define RETUPLE_KERNELS_THREAD_POOL_H_
 
@@ -25,8 +26,9 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls body(begin, end) on disjoint ranges that cover [0, n); each but the last has at least `grain` elements.
-  // Returns when all are done. How the ranges are cut depends on n, grain and threads() alone.
+  // Calls body(begin, end) on disjoint ranges that cover [0, n); each but the last has at least
+  // `grain` elements. Returns when all are done. How the ranges are cut depends on n, grain and
+  // threads() alone.
   template <typename F>
   void ParallelFor(int64_t n, int64_t grain, F&& body) {
     if (n <= 0) return;
@@ -34,7 +36,8 @@ class ThreadPool {
       body(int64_t{0}, n);
       return;
     }
-    Run(n, grain, &Invoke<std::remove_reference_t<F>>, const_cast<void*>(static_cast<const void*>(&body)));
+    Run(n, grain, &Invoke<std::remove_reference_t<F>>,
+        const_cast<void*>(static_cast<const void*>(&body)));
   }
 
  private:

@@ -26,8 +26,8 @@ inline uint32_t SelectBits(bool cond, uint32_t a, uint32_t b) {
 
 // e^x = 2^n e^r, n = round(x / ln 2), |r| <= ln 2 / 2.
 inline float FastExp(float x) {
-  x = std::bit_cast<float>(SelectBits(x > 89.0f, 0x42b20000u, std::bit_cast<uint32_t>(x)));
-  x = std::bit_cast<float>(SelectBits(x < -104.0f, 0xc2d00000u, std::bit_cast<uint32_t>(x)));
+  x = x > 89.0f ? 89.0f : x;
+  x = x < -104.0f ? -104.0f : x;
   constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
   const float shifted = x * 1.44269504f + kMagic;
   const float n = shifted - kMagic;

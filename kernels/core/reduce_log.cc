@@ -2,6 +2,11 @@
 //
 // log Σ e^x = m + log Σ e^(x - m) with m the maximum of the group; where m is infinite it is the result. Two passes
 // over the input; f16, bf16 and f32 work in float with double totals, the rest in double. Of nothing: -inf.
+// Nobody reads floating-point exception flags here: only so may GCC turn both sides of a select into vector code.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math", "no-math-errno")
+#endif
+
 #include "kernels/core/arith.h"
 #include "kernels/core/elementwise.h"
 #include "kernels/core/fast_math.h"

@@ -2,6 +2,11 @@
 //
 // Semantics are those of IEEE arithmetic and NumPy: NaN in gives NaN out, sign(NaN) is NaN, round is to the nearest
 // even, integer abs and neg of the lowest value wrap.
+// Nobody reads floating-point exception flags here: only so may GCC turn both sides of a select into vector code.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math", "no-math-errno")
+#endif
+
 #include "kernels/core/elementwise.h"
 #include "kernels/core/fast_math.h"
 

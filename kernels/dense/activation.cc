@@ -34,7 +34,8 @@ void Activate(const Activation& f, int64_t channel, const float* add, float* x, 
     case Activation::Kind::kLeakyRelu:
       return Map(add, x, n, [=](float v) { return v < 0 ? v * a : v; });
     case Activation::Kind::kPRelu: {
-      const float slope = f.slopes->size() == 1 ? (*f.slopes)[0] : (*f.slopes)[static_cast<size_t>(channel)];
+      const float slope =
+          f.slopes->size() == 1 ? (*f.slopes)[0] : (*f.slopes)[static_cast<size_t>(channel)];
       return Map(add, x, n, [=](float v) { return v < 0 ? v * slope : v; });
     }
     case Activation::Kind::kHardSigmoid:

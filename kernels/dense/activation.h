@@ -1,4 +1,5 @@
-// Element-wise functions that a convolution or a product applies to its result while it is in the cache.
+// Element-wise functions that a convolution or a product applies to its result while it is in the
+// cache.
 #ifndef RETUPLE_KERNELS_DENSE_ACTIVATION_H_
 #define RETUPLE_KERNELS_DENSE_ACTIVATION_H_
 
@@ -18,7 +19,7 @@ struct Activation {
     kHardSigmoid,  // clip(a · x + b, 0, 1)
     kHardSwish,    // x · clip(a · x + b, 0, 1)
     kSigmoid,
-    kSwish,        // x · sigmoid(x)
+    kSwish,  // x · sigmoid(x)
     kTanh,
   };
   Kind kind = Kind::kNone;

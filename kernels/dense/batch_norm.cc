@@ -1,9 +1,10 @@
 // BatchNormalization: y = (x − mean) / √(var + ε) · scale + bias, a channel at a time.
 //
-// In inference mode mean and variance are inputs. In training mode they are those of the batch, and the running values
-// are moved towards them: running = running · momentum + current · (1 − momentum). The forms before 14 have no mode
-// attribute: form 1 says `is_test`, forms 7 and 9 train when a further output is asked for. With `spatial` 0 (forms 1 and 7)
-// every activation has a mean of its own.
+// In inference mode mean and variance are inputs. In training mode they are those of the batch, and
+// the running values are moved towards them: running = running · momentum + current · (1 −
+// momentum). The forms before 14 have no mode attribute: form 1 says `is_test`, forms 7 and 9 train
+// when a further output is asked for. With `spatial` 0 (forms 1 and 7) every activation has a mean
+// of its own.
 #include "kernels/dense/batch_norm.h"
 
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 class BatchNormalizationKernel final : public Kernel {
  public:
-  BatchNormalizationKernel(const Op& op, const Activation& post) : post_(post) {
+  BatchNormalizationKernel(const Op& op, bool relu) : relu_(relu) {
     const std::string form = op.form();
     epsilon_ = AttrOr<float>(op.attrs, "epsilon", 1e-5f);
     momentum_ = AttrOr<float>(op.attrs, "momentum", 0.9f);
@@ -44,12 +45,15 @@ class BatchNormalizationKernel final : public Kernel {
     for (int i = 0; i < 4; ++i) {
       RT_ASSIGN_OR_RETURN(p[static_cast<size_t>(i)], Input(ctx, i + 1));
       const Tensor& t = *p[static_cast<size_t>(i)];
-      if (t.size() != channels) return Bad(ctx, "input %d has %d elements for %d channels", i + 1, t.size(), channels);
-      if (!IsFloat(t.dtype())) return Bad(ctx, "input %d is %s", i + 1, std::string(DTypeName(t.dtype())));
+      if (t.size() != channels)
+        return Bad(ctx, "input %d has %d elements for %d channels", i + 1, t.size(), channels);
+      if (!IsFloat(t.dtype()))
+        return Bad(ctx, "input %d is %s", i + 1, std::string(DTypeName(t.dtype())));
     }
     if (x->dtype() == DType::kF64) {
       RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), x->dims()));
-      return Compute<double>(ctx, batch, channels, size, p, x->data<double>(), y->mutable_data<double>());
+      return Compute<double>(ctx, batch, channels, size, p, x->data<double>(),
+                             y->mutable_data<double>());
     }
     if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {
       return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
@@ -78,7 +82,8 @@ class BatchNormalizationKernel final : public Kernel {
     T* shift = scale + channels;
     const bool training = Training(ctx);
     RT_ASSIGN_OR_RETURN(double* stats, ScratchOf<double>(ctx, training ? 2 * channels : 0));
-    if (training && batch * size == 0 && channels > 0) return Bad(ctx, "training on an empty batch");
+    if (training && batch * size == 0 && channels > 0)
+      return Bad(ctx, "training on an empty batch");
     const bool floats = p[0]->dtype() == DType::kF32 && p[1]->dtype() == DType::kF32 &&
                         p[2]->dtype() == DType::kF32 && p[3]->dtype() == DType::kF32;
     if (floats && std::is_same_v<T, float> && !training) {
@@ -105,47 +110,42 @@ class BatchNormalizationKernel final : public Kernel {
       }
     }
     if (training) RT_RETURN_IF_ERROR(WriteStatistics(ctx, channels, p, stats));
-    ctx.threads().ParallelFor(batch * channels, 1 + 20000 / (size + 1), [&](int64_t begin, int64_t end) {
-      if (size == 1) {
-        for (int64_t i = begin; i < end; ++i) y[i] = x[i] * scale[i % channels] + shift[i % channels];
-        Post(begin, end, channels, 1, y);
-        return;
-      }
-      for (int64_t i = begin; i < end; ++i) {
-        const T a = scale[i % channels], b = shift[i % channels];
-        const T* from = x + i * size;
-        T* to = y + i * size;
-        if (post_.kind == Activation::Kind::kRelu) {
-          RT_IVDEP
-          for (int64_t k = 0; k < size; ++k) {
-            const T v = from[k] * a + b;
-            to[k] = v < T{0} ? T{0} : v;
-          }
-          continue;
-        }
-        RT_IVDEP
-        for (int64_t k = 0; k < size; ++k) to[k] = from[k] * a + b;
-        Post(i, i + 1, channels, size, y);
-      }
-    });
+    ctx.threads().ParallelFor(batch * channels, 1 + 20000 / (size + 1),
+                              [&](int64_t begin, int64_t end) {
+                                if (size == 1) {
+                                  for (int64_t i = begin; i < end; ++i) {
+                                    const T v = x[i] * scale[i % channels] + shift[i % channels];
+                                    y[i] = relu_ && v < T{0} ? T{0} : v;
+                                  }
+                                  return;
+                                }
+                                for (int64_t i = begin; i < end; ++i) {
+                                  const T a = scale[i % channels], b = shift[i % channels];
+                                  const T* from = x + i * size;
+                                  T* to = y + i * size;
+                                  if (relu_) {
+                                    RT_IVDEP
+                                    for (int64_t k = 0; k < size; ++k) {
+                                      const T v = from[k] * a + b;
+                                      to[k] = v < T{0} ? T{0} : v;
+                                    }
+                                    continue;
+                                  }
+                                  RT_IVDEP
+                                  for (int64_t k = 0; k < size; ++k) to[k] = from[k] * a + b;
+                                }
+                              });
     return absl::OkStatus();
   }
 
   template <typename T>
-  void Post(int64_t begin, int64_t end, int64_t channels, int64_t size, T* y) const {
-    if (post_.kind == Activation::Kind::kNone) return;
-    if constexpr (std::is_same_v<T, float>) {
-      for (int64_t i = begin; i < end; ++i) Activate(post_, i % channels, nullptr, y + i * size, size);
-    }
-  }
-
-  template <typename T>
-  static void Moments(int64_t batch, int64_t channels, int64_t size, int64_t c, const T* x, double* mean,
-                      double* var) {
+  static void Moments(int64_t batch, int64_t channels, int64_t size, int64_t c, const T* x,
+                      double* mean, double* var) {
     const auto count = static_cast<double>(batch * size);
     double sum = 0, square = 0;
     for (int64_t n = 0; n < batch; ++n) {
-      for (int64_t k = 0; k < size; ++k) sum += static_cast<double>(x[(n * channels + c) * size + k]);
+      for (int64_t k = 0; k < size; ++k)
+        sum += static_cast<double>(x[(n * channels + c) * size + k]);
     }
     *mean = sum / count;
     for (int64_t n = 0; n < batch; ++n) {
@@ -158,8 +158,8 @@ class BatchNormalizationKernel final : public Kernel {
   }
 
   // Outputs 1 and 2 are the running mean and variance; 3 and 4 (older forms) those of the batch.
-  absl::Status WriteStatistics(KernelContext& ctx, int64_t channels, const std::array<const Tensor*, 4>& p,
-                               const double* stats) const {
+  absl::Status WriteStatistics(KernelContext& ctx, int64_t channels,
+                               const std::array<const Tensor*, 4>& p, const double* stats) const {
     for (int o = 1; o < ctx.num_outputs() && o < 5; ++o) {
       if (!ctx.output_used(o)) continue;
       const Tensor& old = *p[o % 2 == 1 ? 2 : 3];
@@ -189,21 +189,24 @@ class BatchNormalizationKernel final : public Kernel {
     return absl::OkStatus();
   }
 
-  Activation post_;
+  bool relu_;
   float epsilon_ = 1e-5f, momentum_ = 0.9f;
   bool spatial_ = true, training_ = false, trains_for_outputs_ = false;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelInit& init) { return MakeBatchNormalization(init, {}); }
+absl::StatusOr<std::unique_ptr<Kernel>> Make(const KernelInit& init) {
+  return MakeBatchNormalization(init, false);
+}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeBatchNormalization(const KernelInit& init, const Activation& post) {
-  return std::make_unique<BatchNormalizationKernel>(init.op, post);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBatchNormalization(const KernelInit& init, bool relu) {
+  return std::make_unique<BatchNormalizationKernel>(init.op, relu);
 }
 
 void RegisterBatchNormalization(KernelRegistry& r) {
-  for (const char* form : {"BatchNormalization", "BatchNormalization-9", "BatchNormalization-7", "BatchNormalization-1"}) {
+  for (const char* form : {"BatchNormalization", "BatchNormalization-9", "BatchNormalization-7",
+                           "BatchNormalization-1"}) {
     r.AddFactory(form, Make, {.in_place = true});
   }
 }

@@ -32,12 +32,13 @@ absl::Status If(KernelContext& ctx) {
   if (static_cast<int>(out.size()) < ctx.num_outputs()) {
     return Bad(ctx, "the branch has %d outputs, the node %d", out.size(), ctx.num_outputs());
   }
-  for (int i = 0; i < ctx.num_outputs(); ++i) ctx.SetOutput(i, std::move(out[static_cast<size_t>(i)]));
+  for (int i = 0; i < ctx.num_outputs(); ++i)
+    ctx.SetOutput(i, std::move(out[static_cast<size_t>(i)]));
   return absl::OkStatus();
 }
 
-// Inputs: trip count (optional), condition (optional), N carried values. The body maps (i, cond, carried) to
-// (cond, carried, K scan elements).
+// Inputs: trip count (optional), condition (optional), N carried values. The body maps (i, cond,
+// carried) to (cond, carried, K scan elements).
 absl::Status Loop(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Graph* body, BodyOf(ctx, "body"));
   int64_t trips = std::numeric_limits<int64_t>::max();
@@ -50,7 +51,8 @@ absl::Status Loop(KernelContext& ctx) {
   }
   const size_t n = static_cast<size_t>(std::max(ctx.num_inputs() - 2, 0));
   const size_t num_results = body->outputs().size();
-  if (num_results < n + 1) return Bad(ctx, "the body has %d outputs, at least %d expected", num_results, n + 1);
+  if (num_results < n + 1)
+    return Bad(ctx, "the body has %d outputs, at least %d expected", num_results, n + 1);
   const size_t k = num_results - n - 1;
   if (static_cast<size_t>(ctx.num_outputs()) > n + k) {
     return Bad(ctx, "%d outputs, the body gives %d", ctx.num_outputs(), n + k);
@@ -85,8 +87,8 @@ absl::Status Loop(KernelContext& ctx) {
   return absl::OkStatus();
 }
 
-// Applies the body to each element of the first sequence (and the same element of further sequences; tensors are
-// passed as they are) and collects each result in a sequence.
+// Applies the body to each element of the first sequence (and the same element of further
+// sequences; tensors are passed as they are) and collects each result in a sequence.
 absl::Status SequenceMap(KernelContext& ctx) {
   const Value& first = ctx.value(0);
   if (!ctx.has(0) || first.kind != Value::Kind::kSequence || first.sequence == nullptr) {
@@ -96,7 +98,8 @@ absl::Status SequenceMap(KernelContext& ctx) {
   const int inputs = ctx.num_inputs();
   for (int i = 1; i < inputs; ++i) {
     const Value& v = ctx.value(i);
-    if (v.kind == Value::Kind::kSequence && (v.sequence == nullptr || v.sequence->size() != length)) {
+    if (v.kind == Value::Kind::kSequence &&
+        (v.sequence == nullptr || v.sequence->size() != length)) {
       return Bad(ctx, "input %d has another length than input 0", i);
     }
   }

@@ -1,5 +1,5 @@
-// Conv on f32 and f64; f16 and bf16 are computed in f32. The plan of a shape and the packed weights are kept from one run
-// to the next.
+// Conv on f32 and f64; f16 and bf16 are computed in f32. The plan of a shape and the packed weights
+// are kept from one run to the next.
 #include "kernels/dense/conv.h"
 
 #include "kernels/dense/conv_compute.h"
@@ -15,8 +15,8 @@ struct ConvState {
   ConvPlan<T> plan;
   std::vector<T> packed;
 
-  absl::Status Prepare(const KernelContext& ctx, const WindowAttrs& attrs, const Tensor& x, const Tensor& w,
-                       const T* constant_weights) {
+  absl::Status Prepare(const KernelContext& ctx, const WindowAttrs& attrs, const Tensor& x,
+                       const Tensor& w, const T* constant_weights) {
     if (!w_dims.empty() && x.dims() == x_dims && w.dims() == w_dims) return absl::OkStatus();
     RT_ASSIGN_OR_RETURN(const ConvShape s, ConvShape::Make(ctx, attrs, x.dims(), w.dims()));
     const ConvMethod old = plan.method();
@@ -24,7 +24,8 @@ struct ConvState {
     plan = ConvPlan<T>(s);
     x_dims = x.dims();
     w_dims = w.dims();
-    if (constant_weights == nullptr || w.size() == 0 || (same && old == plan.method())) return absl::OkStatus();
+    if (constant_weights == nullptr || w.size() == 0 || (same && old == plan.method()))
+      return absl::OkStatus();
     const std::optional<int64_t> size = plan.packed_size();
     packed.clear();
     if (!size || *size == 0) return absl::OkStatus();
@@ -62,7 +63,8 @@ class ConvKernel final : public Kernel {
       RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), state64_.plan.shape().out_dims));
       return state64_.plan.Run(ctx, x->data<double>(), w->data<double>(),
                                state64_.packed.empty() ? nullptr : state64_.packed.data(),
-                               b != nullptr ? b->data<double>() : nullptr, {}, nullptr, y->mutable_data<double>());
+                               b != nullptr ? b->data<double>() : nullptr, {}, nullptr,
+                               y->mutable_data<double>());
     }
     if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {
       return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
@@ -78,7 +80,8 @@ class ConvKernel final : public Kernel {
       if (t->dims() != plan.shape().out_dims) return RunBroadcast(ctx, *x, *w, b, *t);
       add = t->data<float>();
     }
-    RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, x->dtype(), plan.shape().out_dims));
+    RT_ASSIGN_OR_RETURN(FloatOutput y,
+                        FloatOutput::Make(ctx, 0, x->dtype(), plan.shape().out_dims));
     RT_ASSIGN_OR_RETURN(const float* px, AsFloats(ctx, *x));
     const float* pw = wide_.data();
     if (wide_.empty()) {
@@ -88,8 +91,8 @@ class ConvKernel final : public Kernel {
     if (b != nullptr) {
       RT_ASSIGN_OR_RETURN(pb, AsFloats(ctx, *b));
     }
-    RT_RETURN_IF_ERROR(
-        plan.Run(ctx, px, pw, state_.packed.empty() ? nullptr : state_.packed.data(), pb, post_, add, y.data()));
+    RT_RETURN_IF_ERROR(plan.Run(ctx, px, pw, state_.packed.empty() ? nullptr : state_.packed.data(),
+                                pb, post_, add, y.data()));
     y.Finish();
     return absl::OkStatus();
   }
@@ -108,7 +111,8 @@ class ConvKernel final : public Kernel {
     Dims out(r);
     for (size_t d = 0; d < r; ++d) {
       if (a[d] != c[d] && a[d] != 1 && c[d] != 1) {
-        return Bad(ctx, "results %s and %s do not broadcast", DimsToString(conv), DimsToString(t.dims()));
+        return Bad(ctx, "results %s and %s do not broadcast", DimsToString(conv),
+                   DimsToString(t.dims()));
       }
       out[d] = a[d] == 1 ? c[d] : a[d];
     }
@@ -117,7 +121,8 @@ class ConvKernel final : public Kernel {
     RT_ASSIGN_OR_RETURN(float* result, ScratchOf<float>(ctx, *size));
     RT_RETURN_IF_ERROR(state_.plan.Run(ctx, x.data<float>(), w.data<float>(),
                                        state_.packed.empty() ? nullptr : state_.packed.data(),
-                                       b != nullptr ? b->data<float>() : nullptr, {}, nullptr, result));
+                                       b != nullptr ? b->data<float>() : nullptr, {}, nullptr,
+                                       result));
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, DType::kF32, out));
     const Dims sa = StridesOf(a), sc = StridesOf(c);
     Dims index(r, 0);
@@ -145,11 +150,14 @@ class ConvKernel final : public Kernel {
   mutable ConvState<double> state64_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeConv(const KernelInit& init) { return MakeConvolution(init, {}, false); }
+absl::StatusOr<std::unique_ptr<Kernel>> MakeConv(const KernelInit& init) {
+  return MakeConvolution(init, {}, false);
+}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeConvolution(const KernelInit& init, const Activation& post, bool adds) {
+absl::StatusOr<std::unique_ptr<Kernel>> MakeConvolution(const KernelInit& init,
+                                                        const Activation& post, bool adds) {
   RT_ASSIGN_OR_RETURN(WindowAttrs attrs, WindowAttrs::Read(init.op));
   const Tensor* w = init.constants.size() > 1 ? init.constants[1] : nullptr;
   return std::make_unique<ConvKernel>(std::move(attrs), w, post, adds);

@@ -7,9 +7,10 @@
 
 namespace retuple::internal {
 
-// Conv whose result goes through `post`. With `adds` the node's last input is added to the result before that; it
-// broadcasts.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeConvolution(const KernelInit& init, const Activation& post, bool adds);
+// Conv whose result goes through `post`. With `adds` the node's last input is added to the result
+// before that; it broadcasts.
+absl::StatusOr<std::unique_ptr<Kernel>> MakeConvolution(const KernelInit& init,
+                                                        const Activation& post, bool adds);
 
 }  // namespace retuple::internal
 

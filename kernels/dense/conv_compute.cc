@@ -10,8 +10,8 @@ namespace {
 template <typename T>
 constexpr int64_t kBlockCols = 8 * kPanelCols<T>;
 
-// A run of output pixels of one row that fall into one panel: `len` columns from `col` on read `len` elements from
-// `base` (plus a row's offset) on.
+// A run of output pixels of one row that fall into one panel: `len` columns from `col` on read
+// `len` elements from `base` (plus a row's offset) on.
 struct Run {
   int32_t col, len;
   int64_t base;
@@ -20,11 +20,11 @@ struct Run {
 // Where patches are read from.
 template <typename T>
 struct PatchSource {
-  const T* data;              // channel 0 of the group
-  const int64_t* offsets;     // [depth]: of each row of the patch matrix
+  const T* data;                 // channel 0 of the group
+  const int64_t* offsets;        // [depth]: of each row of the patch matrix
   int64_t row_step, plane_step;  // between output rows and planes
   int64_t out_h, out_w;
-  bool flat;                  // pixels lie one after another: no rows
+  bool flat;  // pixels lie one after another: no rows
 
   // The runs of pixels [first, first + cols).
   void Runs(int64_t first, int64_t cols, std::vector<Run>& runs) const {
@@ -45,10 +45,12 @@ struct PatchSource {
   }
 };
 
-// panel: [depth][kPanelCols] from rows [k0, k0 + depth). Whole vectors are written, so that a row may spill into the next one,
-// which is written later, and the last one by less than a vector past the panel.
+// panel: [depth][kPanelCols] from rows [k0, k0 + depth). Whole vectors are written, so that a row
+// may spill into the next one, which is written later, and the last one by less than a vector past
+// the panel.
 template <typename T>
-void GatherPanel(const PatchSource<T>& src, int64_t k0, int64_t depth, const std::vector<Run>& runs, T* panel) {
+void GatherPanel(const PatchSource<T>& src, int64_t k0, int64_t depth, const std::vector<Run>& runs,
+                 T* panel) {
   constexpr int kL = kLanes<T>;
   constexpr int64_t kCols = kPanelCols<T>;
   const int64_t* offsets = src.offsets + k0;
@@ -75,21 +77,23 @@ void GatherPanel(const PatchSource<T>& src, int64_t k0, int64_t depth, const std
 
 // `post` over a block of a result with rows of `pixels`; `add` lies as y.
 template <typename T>
-void Finish(const Activation& post, int64_t first_channel, int64_t maps, int64_t cols, int64_t pixels, const T* add, T* y) {
+void Finish(const Activation& post, int64_t first_channel, int64_t maps, int64_t cols,
+            int64_t pixels, const T* add, T* y) {
   if constexpr (std::is_same_v<T, float>) {
     if (post.kind == Activation::Kind::kNone && add == nullptr) return;
     for (int64_t m = 0; m < maps; ++m) {
-      Activate(post, first_channel + m, add != nullptr ? add + m * pixels : nullptr, y + m * pixels, cols);
+      Activate(post, first_channel + m, add != nullptr ? add + m * pixels : nullptr, y + m * pixels,
+               cols);
     }
   }
 }
 
 // One image and group: y: [maps, pixels] = packed · patches + bias, then `post`.
 template <typename T>
-void MultiplyPatches(ThreadPool& threads, int64_t maps, int64_t depth, int64_t pixels, const PatchSource<T>& src,
-                     const T* packed, const T* bias, const Clamp<T>& clamp, const Activation& post,
-                     int64_t first_channel, const T* add,
-                     T* scratch, int64_t scratch_size, T* y) {
+void MultiplyPatches(ThreadPool& threads, int64_t maps, int64_t depth, int64_t pixels,
+                     const PatchSource<T>& src, const T* packed, const T* bias,
+                     const Clamp<T>& clamp, const Activation& post, int64_t first_channel,
+                     const T* add, T* scratch, int64_t scratch_size, T* y) {
   const int64_t blocks = (pixels + kBlockCols<T> - 1) / kBlockCols<T>;
   const int64_t slots = std::min<int64_t>(blocks, threads.threads());
   threads.ParallelFor(slots, 1, [&](int64_t begin, int64_t end) {
@@ -104,10 +108,11 @@ void MultiplyPatches(ThreadPool& threads, int64_t maps, int64_t depth, int64_t p
             src.Runs(first + j, std::min(kPanelCols<T>, cols - j), runs);
             GatherPanel(src, k0, slice, runs, panels + j * slice);
           }
-          GemmBlock<T>(maps, cols, depth, k0, slice, packed, panels, bias, k0 > 0, y + first, pixels,
-                       k0 + slice >= depth ? clamp : Clamp<T>{});
+          GemmBlock<T>(maps, cols, depth, k0, slice, packed, panels, bias, k0 > 0, y + first,
+                       pixels, k0 + slice >= depth ? clamp : Clamp<T>{});
         }
-        Finish(post, first_channel, maps, cols, pixels, add != nullptr ? add + first : nullptr, y + first);
+        Finish(post, first_channel, maps, cols, pixels, add != nullptr ? add + first : nullptr,
+               y + first);
       }
     }
   });
@@ -154,18 +159,20 @@ void ConvPlan<T>::ChooseMethod() {
   }
 }
 
-// Gathering patches costs about seven cycles a row of a panel, surplus columns and the copy of the result cost products and
-// moves; weighed for two fused multiply-adds a cycle.
+// Gathering patches costs about seven cycles a row of a panel, surplus columns and the copy of the
+// result cost products and moves; weighed for two fused multiply-adds a cycle.
 template <typename T>
 bool ConvPlan<T>::FlatServes() const {
   const Window& w = s_.window;
-  if (w.in[0] != 1 || w.out[0] != 1 || w.kernel[0] != 1 || w.pad_begin[0] != 0 || w.pad_end[0] != 0) return false;
+  if (w.in[0] != 1 || w.out[0] != 1 || w.kernel[0] != 1 || w.pad_begin[0] != 0 || w.pad_end[0] != 0)
+    return false;
   const auto maps = static_cast<double>(s_.out_channels), depth = static_cast<double>(s_.depth());
   if (pointwise_) return maps <= 4 * kTileRows;
   const int64_t pitch = (w.in[2] + w.pad_begin[2] + w.pad_end[2] + w.stride[2] - 1) / w.stride[2];
   const double surplus = static_cast<double>(pitch) / static_cast<double>(w.out[2]) - 1;
   const double gather = 7 + 14.0 / static_cast<double>(std::min<int64_t>(w.out[2], 48));
-  return depth <= 1024 && maps <= 64 && surplus * 1.5 * maps + 8 * maps / std::max(depth, 1.0) < gather;
+  return depth <= 1024 && maps <= 64 &&
+         surplus * 1.5 * maps + 8 * maps / std::max(depth, 1.0) < gather;
 }
 
 template <typename T>
@@ -204,8 +211,8 @@ void ConvPlan<T>::Pack(const T* w, T* packed) const {
 }
 
 template <typename T>
-absl::Status ConvPlan<T>::Run(KernelContext& ctx, const T* x, const T* w, const T* packed, const T* bias,
-                              const Activation& post, const T* add, T* y) const {
+absl::Status ConvPlan<T>::Run(KernelContext& ctx, const T* x, const T* w, const T* packed,
+                              const T* bias, const Activation& post, const T* add, T* y) const {
   if (s_.batch == 0 || s_.out_channels == 0 || s_.window.out_size() == 0) return absl::OkStatus();
   if (channel_ < 0) return Bad(ctx, "sizes overflow");
   if (packed == nullptr && method_ != ConvMethod::kDepthwise) {
@@ -231,7 +238,8 @@ absl::Status ConvPlan<T>::Run(KernelContext& ctx, const T* x, const T* w, const 
     case ConvMethod::kDepthwise:
       return ConvolveDepthwise<T>(ctx, s_, *planes_, x, w, bias, clamp, rest, add, y);
     case ConvMethod::kWinograd:
-      if constexpr (std::is_same_v<T, float>) return ConvolveWinograd(ctx, s_, x, packed, bias, clamp, rest, add, y);
+      if constexpr (std::is_same_v<T, float>)
+        return ConvolveWinograd(ctx, s_, x, packed, bias, clamp, rest, add, y);
       return absl::OkStatus();
     case ConvMethod::kRows:
       return RunRows(ctx, x, packed, bias, clamp, rest, add, y);
@@ -262,19 +270,23 @@ void Compact(const T* from, int64_t pitch, int64_t width, int64_t height, T* to)
   for (int64_t r = 0; r < height; ++r, from += pitch, to += width) {
     int64_t x = 0;
     for (; x + kL <= width; x += kL) Store(to + x, Load(from + x));
-    if (x < width) StoreN(to + x, LoadN(from + x, static_cast<int>(width - x)), static_cast<int>(width - x));
+    if (x < width)
+      StoreN(to + x, LoadN(from + x, static_cast<int>(width - x)), static_cast<int>(width - x));
   }
 }
 
 template <typename T>
-absl::Status ConvPlan<T>::RunFlat(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
-                                  const Activation& post, const T* add, T* y) const {
+absl::Status ConvPlan<T>::RunFlat(KernelContext& ctx, const T* x, const T* packed, const T* bias,
+                                  const Clamp<T>& clamp, const Activation& post, const T* add,
+                                  T* y) const {
   const Window& win = s_.window;
-  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
+  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(),
+                in_size = win.in_size();
   const int64_t pitch = planes_->row_pitch(), width = win.out[2], height = win.out[1];
   const bool copy = !planes_->in_place() && depth > 0, exact = pitch == width;
   RT_ASSIGN_OR_RETURN(T * copied, ScratchOf<T>(ctx, copy ? channel_ * s_.in_channels : 0));
-  // Rows of output at once: about as many pixels as keep the block's result in the first-level cache.
+  // Rows of output at once: about as many pixels as keep the block's result in the first-level
+  // cache.
   const int64_t block = std::clamp<int64_t>(kBlockCols<T> / std::max<int64_t>(pitch, 1), 1, height);
   const int64_t ld = RoundUp(block * pitch, kLanes<T>), slots = ctx.threads().threads();
   RT_ASSIGN_OR_RETURN(T * results, ScratchOf<T>(ctx, exact ? 0 : slots * maps * ld));
@@ -292,12 +304,13 @@ absl::Status ConvPlan<T>::RunFlat(KernelContext& ctx, const T* x, const T* packe
         for (int64_t b = slot; b < blocks; b += std::min(slots, blocks)) {
           const int64_t row = b * block, rows = std::min(block, height - row), first = row * width;
           const int64_t cols = exact ? rows * width : (rows - 1) * pitch + width;
-          GemmOffsets<T>(maps, cols, depth, pg, xg + row * pitch, offsets_.data(), copy, bg, exact ? yg + first : result,
-                         exact ? pixels : ld, clamp);
+          GemmOffsets<T>(maps, cols, depth, pg, xg + row * pitch, offsets_.data(), copy, bg,
+                         exact ? yg + first : result, exact ? pixels : ld, clamp);
           for (int64_t m = 0; !exact && m < maps; ++m) {
             Compact(result + m * ld, pitch, width, rows, yg + m * pixels + first);
           }
-          Finish(post, g * maps, maps, rows * width, pixels, ag != nullptr ? ag + first : nullptr, yg + first);
+          Finish(post, g * maps, maps, rows * width, pixels, ag != nullptr ? ag + first : nullptr,
+                 yg + first);
         }
       }
     });
@@ -307,10 +320,12 @@ absl::Status ConvPlan<T>::RunFlat(KernelContext& ctx, const T* x, const T* packe
 
 // y[maps, pixels] as the transpose of rows: [pixels, depth] · wᵀ: [depth, maps].
 template <typename T>
-absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias, const Clamp<T>& clamp,
-                                  const Activation& post, const T* add, T* y) const {
+absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packed, const T* bias,
+                                  const Clamp<T>& clamp, const Activation& post, const T* add,
+                                  T* y) const {
   const Window& win = s_.window;
-  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
+  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(),
+                in_size = win.in_size();
   const bool copy = !planes_->in_place() && depth > 0;
   RT_ASSIGN_OR_RETURN(T * copied, ScratchOf<T>(ctx, copy ? channel_ * s_.in_channels : 0));
   RT_ASSIGN_OR_RETURN(T * rows, ScratchOf<T>(ctx, pixels * depth));
@@ -318,8 +333,8 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
   std::vector<int64_t> bases;
   for (int64_t p = 0; p < pixels; ++p) {
     const int64_t row = p / win.out[2];
-    bases.push_back(row / win.out[1] * planes_->out_plane_step() + row % win.out[1] * planes_->out_row_step() +
-                    p % win.out[2]);
+    bases.push_back(row / win.out[1] * planes_->out_plane_step() +
+                    row % win.out[1] * planes_->out_row_step() + p % win.out[2]);
   }
   for (int64_t i = 0; i < s_.batch * s_.groups; ++i) {
     const int64_t g = i % s_.groups;
@@ -330,7 +345,8 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
     } else {
       for (int64_t p = 0; p < pixels; ++p) {
         const T* from = xg + bases[static_cast<size_t>(p)];
-        for (int64_t k = 0; k < depth; ++k) rows[p * depth + k] = from[offsets_[static_cast<size_t>(k)]];
+        for (int64_t k = 0; k < depth; ++k)
+          rows[p * depth + k] = from[offsets_[static_cast<size_t>(k)]];
       }
     }
     T* yg = y + i * maps * pixels;
@@ -342,16 +358,19 @@ absl::Status ConvPlan<T>::RunRows(KernelContext& ctx, const T* x, const T* packe
         for (int64_t p = 0; p < pixels; ++p) yg[m * pixels + p] = result[p * maps + m];
       }
     }
-    Finish(post, g * maps, maps, pixels, pixels, add != nullptr ? add + i * maps * pixels : nullptr, yg);
+    Finish(post, g * maps, maps, pixels, pixels, add != nullptr ? add + i * maps * pixels : nullptr,
+           yg);
   }
   return absl::OkStatus();
 }
 
 template <typename T>
 absl::Status ConvPlan<T>::RunPatches(KernelContext& ctx, const T* x, const T* packed, const T* bias,
-                                     const Clamp<T>& clamp, const Activation& post, const T* add, T* y) const {
+                                     const Clamp<T>& clamp, const Activation& post, const T* add,
+                                     T* y) const {
   const Window& win = s_.window;
-  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(), in_size = win.in_size();
+  const int64_t maps = s_.out_channels, depth = s_.depth(), pixels = win.out_size(),
+                in_size = win.in_size();
   const int64_t packed_size = PackedASize<T>(maps, depth);
   const bool copy = !planes_->in_place() && depth > 0;
   PatchSource<T> src{};
@@ -364,26 +383,30 @@ absl::Status ConvPlan<T>::RunPatches(KernelContext& ctx, const T* x, const T* pa
 
   RT_ASSIGN_OR_RETURN(T * copied, ScratchOf<T>(ctx, copy ? channel_ * s_.in_channels : 0));
   const int64_t block_cols = std::min(kBlockCols<T>, RoundUp(pixels, kPanelCols<T>));
-  const int64_t scratch_size = block_cols * std::min(kDepth<T>, std::max<int64_t>(depth, 1)) + kLanes<T>;
+  const int64_t scratch_size =
+      block_cols * std::min(kDepth<T>, std::max<int64_t>(depth, 1)) + kLanes<T>;
   RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, scratch_size * ctx.threads().threads()));
   for (int64_t i = 0; i < s_.batch * s_.groups; ++i) {
     const int64_t g = i % s_.groups;
     src.data = Patchable(ctx.threads(), x + i * s_.in_channels * in_size, copied, i == 0);
     MultiplyPatches(ctx.threads(), maps, depth, pixels, src, packed + g * packed_size,
                     bias != nullptr ? bias + g * maps : nullptr, clamp, post, g * maps,
-                    add != nullptr ? add + i * maps * pixels : nullptr, scratch, scratch_size, y + i * maps * pixels);
+                    add != nullptr ? add + i * maps * pixels : nullptr, scratch, scratch_size,
+                    y + i * maps * pixels);
   }
   return absl::OkStatus();
 }
 
 template <typename T>
-absl::Status Convolve(KernelContext& ctx, const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
+absl::Status Convolve(KernelContext& ctx, const ConvShape& s, const T* x, const T* w, const T* bias,
+                      T* y) {
   return ConvPlan<T>(s).Run(ctx, x, w, nullptr, bias, {}, nullptr, y);
 }
 
-#define RETUPLE_CONV(T)         \
-  template class ConvPlan<T>; \
-  template absl::Status Convolve<T>(KernelContext&, const ConvShape&, const T*, const T*, const T*, T*);
+#define RETUPLE_CONV(T)                                                                   \
+  template class ConvPlan<T>;                                                             \
+  template absl::Status Convolve<T>(KernelContext&, const ConvShape&, const T*, const T*, \
+                                    const T*, T*);
 RETUPLE_CONV(float)
 RETUPLE_CONV(double)
 RETUPLE_CONV(uint32_t)

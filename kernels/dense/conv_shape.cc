@@ -26,7 +26,8 @@ absl::StatusOr<WindowAttrs> WindowAttrs::Read(const Op& op) {
   } else if (pad == "VALID") {
     a.auto_pad = AutoPad::kValid;
   } else if (pad != "NOTSET" && !pad.empty()) {
-    return absl::InvalidArgumentError(absl::StrFormat("%s: auto_pad '%s' is unknown", op.form(), pad));
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: auto_pad '%s' is unknown", op.form(), pad));
   }
   a.ceil_mode = AttrOr<int64_t>(op.attrs, "ceil_mode", 0) != 0;
   a.group = AttrOr<int64_t>(op.attrs, "group", 1);
@@ -46,7 +47,8 @@ absl::StatusOr<Window> Window::Make(const KernelContext& ctx, const WindowAttrs&
                                     std::span<const int64_t> in, std::span<const int64_t> kernel) {
   const size_t r = in.size();
   if (r < 1 || r > 3) return Unserved(ctx, "%d spatial axes", r);
-  if (kernel.size() != r) return Bad(ctx, "the window has %d axes, the operand %d", kernel.size(), r);
+  if (kernel.size() != r)
+    return Bad(ctx, "the window has %d axes, the operand %d", kernel.size(), r);
   auto fits = [&](const Ints& v, size_t n) { return v.empty() || v.size() == n; };
   if (!fits(attrs.strides, r) || !fits(attrs.dilations, r) || !fits(attrs.pads, 2 * r)) {
     return Bad(ctx, "strides, dilations or pads do not have %d axes", r);
@@ -86,20 +88,26 @@ absl::StatusOr<Window> Window::Make(const KernelContext& ctx, const WindowAttrs&
     }
     const int64_t room = in[i] + w.pad_begin[d] + w.pad_end[d] - extent;
     if (room < 0) {
-      return Bad(ctx, "a window of extent %d does not fit in an axis of %d with pads %d and %d", extent, in[i],
-                 w.pad_begin[d], w.pad_end[d]);
+      return Bad(ctx, "a window of extent %d does not fit in an axis of %d with pads %d and %d",
+                 extent, in[i], w.pad_begin[d], w.pad_end[d]);
     }
     w.out[d] = room / w.stride[d] + 1;
-    if (attrs.ceil_mode && room % w.stride[d] != 0 && w.out[d] * w.stride[d] < in[i] + w.pad_begin[d]) ++w.out[d];
+    if (attrs.ceil_mode && room % w.stride[d] != 0 &&
+        w.out[d] * w.stride[d] < in[i] + w.pad_begin[d])
+      ++w.out[d];
   }
+  const std::optional<int64_t> window = CheckedNumElements(w.kernel);
+  if (!window || *window > int64_t{1} << 26)
+    return Unserved(ctx, "a window of %s", DimsToString(kernel));
+  if (!CheckedNumElements(w.out)) return Bad(ctx, "the result is too large");
   return w;
 }
 
 absl::StatusOr<ConvShape> ConvShape::Make(const KernelContext& ctx, const WindowAttrs& attrs,
                                           std::span<const int64_t> x, std::span<const int64_t> w) {
   if (x.size() < 3 || x.size() != w.size()) {
-    return Bad(ctx, "operand %s and weights %s do not have the same rank of at least 3", DimsToString(x),
-               DimsToString(w));
+    return Bad(ctx, "operand %s and weights %s do not have the same rank of at least 3",
+               DimsToString(x), DimsToString(w));
   }
   ConvShape s;
   s.groups = attrs.group;
@@ -117,7 +125,8 @@ absl::StatusOr<ConvShape> ConvShape::Make(const KernelContext& ctx, const Window
   }
   RT_ASSIGN_OR_RETURN(s.window, Window::Make(ctx, attrs, x.subspan(2), w.subspan(2)));
   s.out_dims = {x[0], w[0]};
-  for (int i = 3 - s.window.rank; i < 3; ++i) s.out_dims.push_back(s.window.out[static_cast<size_t>(i)]);
+  for (int i = 3 - s.window.rank; i < 3; ++i)
+    s.out_dims.push_back(s.window.out[static_cast<size_t>(i)]);
   return s;
 }
 

@@ -1,7 +1,8 @@
 // ConvTranspose: the gradient of Conv with respect to its operand.
 //
-// With x: [channels, pixels] and w: [channels, maps · taps] a group, wᵀ · x holds what every input pixel adds to each
-// output that its window touches; the columns are computed a block of input rows at a time and added into y.
+// With x: [channels, pixels] and w: [channels, maps · taps] a group, wᵀ · x holds what every input
+// pixel adds to each output that its window touches; the columns are computed a block of input rows
+// at a time and added into y.
 #include "kernels/dense/conv_compute.h"
 #include "kernels/dense/matmul_core.h"
 #include "kernels/dense/register.h"
@@ -10,7 +11,8 @@ namespace retuple::internal {
 namespace {
 
 struct TransposedWindow {
-  Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0};
+  Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1},
+      pad{0, 0, 0};
 };
 
 struct TransposeAttrs {
@@ -21,12 +23,14 @@ struct TransposeAttrs {
 constexpr int64_t kLimit = int64_t{1} << 31;
 
 absl::StatusOr<TransposedWindow> MakeWindow(const KernelContext& ctx, const TransposeAttrs& a,
-                                            std::span<const int64_t> in, std::span<const int64_t> kernel) {
+                                            std::span<const int64_t> in,
+                                            std::span<const int64_t> kernel) {
   const size_t r = in.size();
   if (r > 3) return Unserved(ctx, "%d spatial axes", r);
   auto fits = [&](const Ints& v, size_t n) { return v.empty() || v.size() == n; };
   Ints shape = a.output_shape;
-  if (shape.size() > r) shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(r));  // batch and channels
+  if (shape.size() > r)
+    shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(r));  // batch and channels
   if (!fits(a.window.strides, r) || !fits(a.window.dilations, r) || !fits(a.window.pads, 2 * r) ||
       !fits(a.output_padding, r) || !fits(shape, r)) {
     return Bad(ctx, "an attribute does not have %d axes", r);
@@ -46,7 +50,8 @@ absl::StatusOr<TransposedWindow> MakeWindow(const KernelContext& ctx, const Tran
     // Each factor is at most 2^31, the sum below 2^63.
     const int64_t full = w.stride[d] * (in[i] - 1) + extra + (kernel[i] - 1) * w.dilation[d] + 1;
     using AutoPad = WindowAttrs::AutoPad;
-    const bool same = a.window.auto_pad == AutoPad::kSameUpper || a.window.auto_pad == AutoPad::kSameLower;
+    const bool same =
+        a.window.auto_pad == AutoPad::kSameUpper || a.window.auto_pad == AutoPad::kSameLower;
     if (!shape.empty() || same) {
       w.out[d] = shape.empty() ? in[i] * w.stride[d] : shape[i];
       const int64_t total = std::max<int64_t>(0, full - w.out[d]);
@@ -56,14 +61,21 @@ absl::StatusOr<TransposedWindow> MakeWindow(const KernelContext& ctx, const Tran
       w.pad[d] = given ? a.window.pads[i] : 0;
       w.out[d] = full - w.pad[d] - (given ? a.window.pads[r + i] : 0);
     }
-    if (w.out[d] < 0 || w.out[d] > int64_t{1} << 40) return Bad(ctx, "output axis %d would be %d", i, w.out[d]);
+    if (w.out[d] < 0 || w.out[d] > int64_t{1} << 40)
+      return Bad(ctx, "output axis %d would be %d", i, w.out[d]);
   }
+  const std::optional<int64_t> window = CheckedNumElements(w.kernel);
+  if (!window || *window > int64_t{1} << 26)
+    return Unserved(ctx, "a window of %s", DimsToString(kernel));
+  if (!CheckedNumElements(w.out) || !CheckedNumElements(w.in))
+    return Bad(ctx, "the result is too large");
   return w;
 }
 
 // Adds one map's columns of input row (z, y) into its output: out[y · s − pad + k · d, …] += cols.
 template <typename T>
-void AddRow(const TransposedWindow& w, int64_t z, int64_t y, const T* cols, int64_t tap_step, T* out) {
+void AddRow(const TransposedWindow& w, int64_t z, int64_t y, const T* cols, int64_t tap_step,
+            T* out) {
   for (int64_t kd = 0; kd < w.kernel[0]; ++kd) {
     const int64_t oz = z * w.stride[0] - w.pad[0] + kd * w.dilation[0];
     for (int64_t kh = 0; kh < w.kernel[1]; ++kh) {
@@ -108,21 +120,25 @@ class ConvTransposeKernel final : public Kernel {
       RT_ASSIGN_OR_RETURN(b, InputOf(ctx, 2, x->dtype()));
     }
     const int64_t groups = attrs_.window.group;
-    if (x->rank() < 3 || x->rank() != w->rank() || x->dim(1) != w->dim(0) || x->dim(1) % groups != 0) {
-      return Bad(ctx, "operand %s and weights %s do not agree for %d groups", DimsToString(x->dims()),
-                 DimsToString(w->dims()), groups);
+    if (x->rank() < 3 || x->rank() != w->rank() || x->dim(1) != w->dim(0) ||
+        x->dim(1) % groups != 0) {
+      return Bad(ctx, "operand %s and weights %s do not agree for %d groups",
+                 DimsToString(x->dims()), DimsToString(w->dims()), groups);
     }
     int64_t maps = 0;
     if (MulOverflows(w->dim(1), groups, &maps)) return Bad(ctx, "sizes overflow");
-    if (b != nullptr && b->size() != maps) return Bad(ctx, "%d biases for %d maps", b->size(), maps);
+    if (b != nullptr && b->size() != maps)
+      return Bad(ctx, "%d biases for %d maps", b->size(), maps);
     const std::span<const int64_t> xd(x->dims()), wd(w->dims());
-    RT_ASSIGN_OR_RETURN(const TransposedWindow win, MakeWindow(ctx, attrs_, xd.subspan(2), wd.subspan(2)));
+    RT_ASSIGN_OR_RETURN(const TransposedWindow win,
+                        MakeWindow(ctx, attrs_, xd.subspan(2), wd.subspan(2)));
     Dims out{x->dim(0), maps};
     for (int i = 5 - x->rank(); i < 3; ++i) out.push_back(win.out[static_cast<size_t>(i)]);
     if (x->dtype() == DType::kF64) {
       RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), std::move(out)));
-      return Compute<double>(ctx, win, x->dim(0), x->dim(1), maps, x->data<double>(), w->data<double>(),
-                             b != nullptr ? b->data<double>() : nullptr, y->mutable_data<double>());
+      return Compute<double>(ctx, win, x->dim(0), x->dim(1), maps, x->data<double>(),
+                             w->data<double>(), b != nullptr ? b->data<double>() : nullptr,
+                             y->mutable_data<double>());
     }
     if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {
       return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
@@ -141,8 +157,9 @@ class ConvTransposeKernel final : public Kernel {
 
  private:
   template <typename T>
-  absl::Status Compute(KernelContext& ctx, const TransposedWindow& w, int64_t batch, int64_t channels, int64_t maps,
-                       const T* x, const T* weights, const T* bias, T* y) const {
+  absl::Status Compute(KernelContext& ctx, const TransposedWindow& w, int64_t batch,
+                       int64_t channels, int64_t maps, const T* x, const T* weights, const T* bias,
+                       T* y) const {
     const int64_t groups = attrs_.window.group, cg = channels / groups, mg = maps / groups;
     const int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2], rows = mg * taps;
     const int64_t in_size = w.in[0] * w.in[1] * w.in[2], out_size = w.out[0] * w.out[1] * w.out[2];
@@ -166,14 +183,15 @@ class ConvTransposeKernel final : public Kernel {
           const int64_t count = std::min(block, lines - l0), pixels = count * w.in[2];
           PackB<T>(cg, pixels, xg + l0 * w.in[2], in_size, 1, panels);
           GemmBlock<T>(rows, pixels, cg, 0, cg, packed, panels, nullptr, false, cols, pixels);
-          ctx.threads().ParallelFor(mg, 1 + 20000 / (taps * pixels), [&](int64_t begin, int64_t end) {
-            for (int64_t m = begin; m < end; ++m) {
-              for (int64_t l = 0; l < count; ++l) {
-                AddRow(w, (l0 + l) / w.in[1], (l0 + l) % w.in[1], cols + m * taps * pixels + l * w.in[2], pixels,
-                       yg + m * out_size);
-              }
-            }
-          });
+          ctx.threads().ParallelFor(
+              mg, 1 + 20000 / (taps * pixels), [&](int64_t begin, int64_t end) {
+                for (int64_t m = begin; m < end; ++m) {
+                  for (int64_t l = 0; l < count; ++l) {
+                    AddRow(w, (l0 + l) / w.in[1], (l0 + l) % w.in[1],
+                           cols + m * taps * pixels + l * w.in[2], pixels, yg + m * out_size);
+                  }
+                }
+              });
         }
       }
     }

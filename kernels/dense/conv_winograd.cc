@@ -1,9 +1,11 @@
-// Winograd convolution F(4×4, 3×3): A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", CVPR 2016.
+// Winograd convolution F(4×4, 3×3): A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural
+// Networks", CVPR 2016.
 //
-// A 4×4 tile of outputs is Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A with d the 6×6 tile of inputs: 36 products instead of 144. Over all
-// channels the element-wise product becomes 36 matrix products [maps, channels] · [channels, tiles]. Vectors run over
-// tiles: the operand is copied split into 4 × 4 phases, so that element (r, c) of consecutive tiles is contiguous, also from
-// one row of tiles to the next (with a surplus tile at each row's end, whose result is dropped).
+// A 4×4 tile of outputs is Aᵀ[(G g Gᵀ) ⊙ (Bᵀ d B)]A with d the 6×6 tile of inputs: 36 products
+// instead of 144. Over all channels the element-wise product becomes 36 matrix products [maps,
+// channels] · [channels, tiles]. Vectors run over tiles: the operand is copied split into 4 × 4
+// phases, so that element (r, c) of consecutive tiles is contiguous, also from one row of tiles to
+// the next (with a surplus tile at each row's end, whose result is dropped).
 #include <array>
 
 #include "kernels/dense/conv_compute.h"
@@ -26,7 +28,8 @@ struct Geometry {
     for (size_t d = 1; d < 3; ++d) {
       window.kernel[d] = kPatch;
       window.stride[d] = kTile;
-      // Whole multiples of four rows and columns, one tile more than there are, and room for what the outputs do not need.
+      // Whole multiples of four rows and columns, one tile more than there are, and room for what
+      // the outputs do not need.
       const int64_t size = kTile * (tiles[d - 1] + 1);
       window.pad_end[d] = size - window.in[d] - window.pad_begin[d];
     }
@@ -74,8 +77,8 @@ void TransformTiles(const float* in, const int64_t* taps, float* out, int64_t st
 }
 
 // One vector of tiles of one map: products `stride` apart → out[r][c], `out_stride` apart.
-void TransformResults(const float* in, int64_t stride, float bias, const Clamp<float>& clamp, float* out,
-                      int64_t out_stride) {
+void TransformResults(const float* in, int64_t stride, float bias, const Clamp<float>& clamp,
+                      float* out, int64_t out_stride) {
   V y[kTile * kPatch];
 #pragma GCC unroll 6
   for (int c = 0; c < kPatch; ++c) {
@@ -100,10 +103,12 @@ void TransformResults(const float* in, int64_t stride, float bias, const Clamp<f
 void Interleave(const float* phases, int64_t stride, float* row, int64_t width) {
 #if defined(__AVX512F__)
   const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const __m512i high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  const __m512i high =
+      _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   for (int64_t x = 0; x < width; x += 64, phases += 16) {
     const __m512 p0 = _mm512_loadu_ps(phases), p1 = _mm512_loadu_ps(phases + stride);
-    const __m512 p2 = _mm512_loadu_ps(phases + 2 * stride), p3 = _mm512_loadu_ps(phases + 3 * stride);
+    const __m512 p2 = _mm512_loadu_ps(phases + 2 * stride),
+                 p3 = _mm512_loadu_ps(phases + 3 * stride);
     const __m512 a = _mm512_permutex2var_ps(p0, low, p2), b = _mm512_permutex2var_ps(p1, low, p3);
     const __m512 c = _mm512_permutex2var_ps(p0, high, p2), d = _mm512_permutex2var_ps(p1, high, p3);
     const V v[4] = {_mm512_permutex2var_ps(a, low, b), _mm512_permutex2var_ps(a, high, b),
@@ -122,7 +127,8 @@ void Interleave(const float* phases, int64_t stride, float* row, int64_t width) 
 #endif
 }
 
-// Rows of tiles that are worked on at once: what their transforms need stays in the second-level cache.
+// Rows of tiles that are worked on at once: what their transforms need stays in the second-level
+// cache.
 int64_t RowsAtOnce(const ConvShape& s, const Geometry& g) {
   const int64_t budget = (int64_t{1} << 18) / (kProducts * s.in_channels);  // tiles
   return std::clamp<int64_t>(budget / g.pitch, 1, g.tiles_y);
@@ -132,10 +138,12 @@ int64_t RowsAtOnce(const ConvShape& s, const Geometry& g) {
 
 bool WinogradServes(const ConvShape& s) {
   const Window& w = s.window;
-  const bool fits = w.kernel == Spatial{1, 3, 3} && w.stride == Spatial{1, 1, 1} && w.dilation == Spatial{1, 1, 1} &&
-                    w.in[0] == 1 && w.out[0] == 1 && s.in_channels >= 16 && s.out_channels >= 16;
+  const bool fits = w.kernel == Spatial{1, 3, 3} && w.stride == Spatial{1, 1, 1} &&
+                    w.dilation == Spatial{1, 1, 1} && w.in[0] == 1 && w.out[0] == 1 &&
+                    s.in_channels >= 16 && s.out_channels >= 16;
   if (!fits || w.out[1] < 8 || w.out[2] < 8 || w.out[1] > 4096 || w.out[2] > 4096) return false;
-  // Cycles by counts of vectors: two multiply-adds a cycle, transforms of 150 a channel and 250 a map.
+  // Cycles by counts of vectors: two multiply-adds a cycle, transforms of 150 a channel and 250 a
+  // map.
   const Geometry g(s);
   const auto vectors = static_cast<double>((g.flat(g.tiles_y) + kL - 1) / kL);
   const auto pixels = static_cast<double>((w.out_size() + kL - 1) / kL);
@@ -157,7 +165,8 @@ void WinogradPack(const ConvShape& s, const float* w, float* packed) {
                                     {1.0 / 24, 1.0 / 12, 1.0 / 6},
                                     {1.0 / 24, -1.0 / 12, 1.0 / 6},
                                     {0, 0, 1}};
-  const int64_t maps = s.out_channels, channels = s.in_channels, size = PackedASize<float>(maps, channels);
+  const int64_t maps = s.out_channels, channels = s.in_channels,
+                size = PackedASize<float>(maps, channels);
   std::fill(packed, packed + WinogradPackedSize(s), 0.0f);
   for (int64_t i = 0; i < s.groups * maps; ++i) {
     float* group = packed + i / maps * kProducts * size;
@@ -180,9 +189,9 @@ void WinogradPack(const ConvShape& s, const float* w, float* packed) {
   }
 }
 
-absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const float* x, const float* packed,
-                              const float* bias, const Clamp<float>& clamp, const Activation& post, const float* add,
-                              float* y) {
+absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const float* x,
+                              const float* packed, const float* bias, const Clamp<float>& clamp,
+                              const Activation& post, const float* add, float* y) {
   const Geometry g(s);
   const PaddedPlanes planes(g.window, true);
   const std::optional<int64_t> channel = planes.channel_size();
@@ -196,7 +205,8 @@ absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const floa
   const int64_t slots = std::min<int64_t>(blocks, ctx.threads().threads());
   // Transformed operand, products, one map's result; a slot each.
   const int64_t in_product = max_tiles * channels, out_product = max_tiles * maps;
-  const int64_t slot_size = kProducts * (in_product + out_product) + kTile * kTile * max_tiles + 4 * kL;
+  const int64_t slot_size =
+      kProducts * (in_product + out_product) + kTile * kTile * max_tiles + 4 * kL;
   RT_ASSIGN_OR_RETURN(float* copied, ScratchOf<float>(ctx, channels * *channel + 4 * kL));
   RT_ASSIGN_OR_RETURN(float* scratch, ScratchOf<float>(ctx, slot_size * slots));
   const int64_t* taps = planes.taps().data();
@@ -220,7 +230,9 @@ absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const floa
             for (int64_t t = 0; t < tiles; t += kL) {
               // Into the panels that GemmBlock reads: [panel][channel][kPanelCols].
               const int64_t panel = t / kPanelCols<float>, col = t % kPanelCols<float>;
-              TransformTiles(in + t, taps, transformed + (panel * channels + c) * kPanelCols<float> + col, in_product);
+              TransformTiles(in + t, taps,
+                             transformed + (panel * channels + c) * kPanelCols<float> + col,
+                             in_product);
             }
           }
           for (int p = 0; p < kProducts; ++p) {
@@ -228,9 +240,10 @@ absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const floa
               const int64_t depth = std::min(kDepth<float>, channels - k0);
               for (int64_t t = 0; t < tiles; t += kPanelCols<float>) {
                 const int64_t cols = RoundUp(std::min(kPanelCols<float>, tiles - t), kL);
-                GemmBlock<float>(maps, cols, channels, k0, depth, weights + p * packed_size,
-                                 transformed + p * in_product + (t * channels + k0 * kPanelCols<float>), nullptr, k0 > 0,
-                                 products + p * out_product + t, max_tiles);
+                GemmBlock<float>(
+                    maps, cols, channels, k0, depth, weights + p * packed_size,
+                    transformed + p * in_product + (t * channels + k0 * kPanelCols<float>), nullptr,
+                    k0 > 0, products + p * out_product + t, max_tiles);
               }
             }
           }
@@ -238,16 +251,18 @@ absl::Status ConvolveWinograd(KernelContext& ctx, const ConvShape& s, const floa
           for (int64_t m = 0; m < maps; ++m) {
             const float start = bias != nullptr ? bias[group * maps + m] : 0.0f;
             for (int64_t t = 0; t < tiles; t += kL) {
-              TransformResults(products + m * max_tiles + t, out_product, start, clamp, result + t, max_tiles);
+              TransformResults(products + m * max_tiles + t, out_product, start, clamp, result + t,
+                               max_tiles);
             }
             float* out = yg + m * pixels;
             for (int64_t r = first; r < last; ++r) {
-              Interleave(result + (r % kTile) * kTile * max_tiles + (r - first) / kTile * g.pitch, max_tiles,
-                         out + r * width, width);
+              Interleave(result + (r % kTile) * kTile * max_tiles + (r - first) / kTile * g.pitch,
+                         max_tiles, out + r * width, width);
             }
             if (post.kind != Activation::Kind::kNone || add != nullptr) {
               const int64_t at = first * width;
-              Activate(post, group * maps + m, add != nullptr ? add + (i * maps + m) * pixels + at : nullptr, out + at,
+              Activate(post, group * maps + m,
+                       add != nullptr ? add + (i * maps + m) * pixels + at : nullptr, out + at,
                        (last - first) * width);
             }
           }

@@ -1,8 +1,9 @@
 // Einsum: y[output labels] = Σ over the other labels of the product of the operands.
 //
-// Operands are contracted from left to right, two at a time, as a batched matrix product: labels of both operands that are still
-// needed are batch, labels of one only are rows or columns, labels of both that are needed no more are summed. Labels of one
-// operand that nobody else needs are summed before. Each operand is brought into [batch, rows, sum] order by one copy.
+// Operands are contracted from left to right, two at a time, as a batched matrix product: labels of
+// both operands that are still needed are batch, labels of one only are rows or columns, labels of
+// both that are needed no more are summed. Labels of one operand that nobody else needs are summed
+// before. Each operand is brought into [batch, rows, sum] order by one copy.
 #include <algorithm>
 
 #include "kernels/dense/matmul_core.h"
@@ -21,7 +22,8 @@ struct Equation {
   Labels output;
 };
 
-absl::StatusOr<Labels> ParseTerm(const KernelContext& ctx, std::string_view term, int rank, int* ellipsis) {
+absl::StatusOr<Labels> ParseTerm(const KernelContext& ctx, std::string_view term, int rank,
+                                 int* ellipsis) {
   Labels before, after;
   bool dots = false;
   for (size_t i = 0; i < term.size(); ++i) {
@@ -41,7 +43,8 @@ absl::StatusOr<Labels> ParseTerm(const KernelContext& ctx, std::string_view term
   int extra = 0;
   if (rank >= 0) {
     extra = rank - named;
-    if (extra < 0 || (extra > 0 && !dots)) return Bad(ctx, "'%s' for an operand of rank %d", std::string(term), rank);
+    if (extra < 0 || (extra > 0 && !dots))
+      return Bad(ctx, "'%s' for an operand of rank %d", std::string(term), rank);
     *ellipsis = std::max(*ellipsis, extra);
   } else if (dots) {
     extra = *ellipsis;
@@ -52,7 +55,8 @@ absl::StatusOr<Labels> ParseTerm(const KernelContext& ctx, std::string_view term
   return all;
 }
 
-absl::StatusOr<Equation> Parse(const KernelContext& ctx, const std::string& text, const std::vector<const Tensor*>& x) {
+absl::StatusOr<Equation> Parse(const KernelContext& ctx, const std::string& text,
+                               const std::vector<const Tensor*>& x) {
   Equation e;
   const size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow);
@@ -69,7 +73,8 @@ absl::StatusOr<Equation> Parse(const KernelContext& ctx, const std::string& text
     start = end == std::string::npos ? left.size() + 1 : end + 1;
   }
   if (arrow != std::string::npos) {
-    RT_ASSIGN_OR_RETURN(e.output, ParseTerm(ctx, std::string_view(text).substr(arrow + 2), -1, &ellipsis));
+    RT_ASSIGN_OR_RETURN(e.output,
+                        ParseTerm(ctx, std::string_view(text).substr(arrow + 2), -1, &ellipsis));
   } else {  // the ellipsis, then labels that occur once, in alphabetical order
     for (int i = ellipsis; i-- > 0;) e.output.push_back(kEllipsis + i);
     for (int c = 'A'; c <= 'z'; ++c) {
@@ -80,7 +85,8 @@ absl::StatusOr<Equation> Parse(const KernelContext& ctx, const std::string& text
   }
   for (size_t i = 0; i < e.output.size(); ++i) {
     const int c = e.output[i];
-    if (std::count(e.output.begin(), e.output.end(), c) > 1) return Bad(ctx, "a label occurs twice in the output");
+    if (std::count(e.output.begin(), e.output.end(), c) > 1)
+      return Bad(ctx, "a label occurs twice in the output");
     bool known = false;
     for (const Labels& l : e.inputs) known = known || std::count(l.begin(), l.end(), c) > 0;
     if (!known) return Bad(ctx, "an output label occurs in no operand");
@@ -90,7 +96,8 @@ absl::StatusOr<Equation> Parse(const KernelContext& ctx, const std::string& text
 
 bool Has(const Labels& l, int c) { return std::find(l.begin(), l.end(), c) != l.end(); }
 
-// An operand in the computation: one stride for each label (0 where it is broadcast), labels distinct.
+// An operand in the computation: one stride for each label (0 where it is broadcast), labels
+// distinct.
 template <typename T>
 struct Term {
   Labels labels;
@@ -101,7 +108,8 @@ struct Term {
 template <typename T>
 class Contraction {
  public:
-  Contraction(KernelContext& ctx, const Equation& e) : ctx_(ctx), e_(e), sizes_(kEllipsis + 64, -1) {}
+  Contraction(KernelContext& ctx, const Equation& e)
+      : ctx_(ctx), e_(e), sizes_(kEllipsis + 64, -1) {}
 
   absl::Status Add(const Tensor& x, const T* data, size_t i) {
     Term<T> t;
@@ -138,7 +146,8 @@ class Contraction {
     Term<T> left = terms_[0];
     for (size_t i = 1; i < terms_.size(); ++i) {
       Labels needed = e_.output;
-      for (size_t k = i + 1; k < terms_.size(); ++k) needed.insert(needed.end(), terms_[k].labels.begin(), terms_[k].labels.end());
+      for (size_t k = i + 1; k < terms_.size(); ++k)
+        needed.insert(needed.end(), terms_[k].labels.begin(), terms_[k].labels.end());
       RT_ASSIGN_OR_RETURN(left, Product(left, terms_[i], needed));
     }
     Labels summed;
@@ -228,7 +237,8 @@ class Contraction {
     result.strides = StridesOf(SizesOf(result.labels));
     result.data = y;
     for (int64_t i = 0; i < nb && size > 0; ++i) {
-      RT_RETURN_IF_ERROR(Multiply<T>(ctx_, m, n, k, {pa + i * m * k, k, 1}, {pb + i * k * n, n, 1}, nullptr, y + i * m * n, n));
+      RT_RETURN_IF_ERROR(Multiply<T>(ctx_, m, n, k, {pa + i * m * k, k, 1}, {pb + i * k * n, n, 1},
+                                     nullptr, y + i * m * n, n));
     }
     return result;
   }
@@ -238,7 +248,8 @@ class Contraction {
     if (summed.empty()) {
       const Dims want = StridesOf(SizesOf(order));
       bool same = true;
-      for (size_t d = 0; d < order.size(); ++d) same = same && (StrideOf(t, order[d]) == want[d] || SizeOf(order[d]) == 1);
+      for (size_t d = 0; d < order.size(); ++d)
+        same = same && (StrideOf(t, order[d]) == want[d] || SizeOf(order[d]) == 1);
       if (same) return t.data;
     }
     RT_ASSIGN_OR_RETURN(const int64_t n, Count(order));
@@ -273,20 +284,22 @@ absl::Status Einsum(KernelContext& ctx) {
   };
   const DType t = x[0]->dtype();
   if (t == DType::kF32 || Is16Bit(t)) {
-    return run.template operator()<float>([&](const Tensor& v) { return AsFloats(ctx, v); },
-                                          [&](Contraction<float>& c) -> absl::Status {
-                                            RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, t, c.OutDims()));
-                                            if (y.size() > 0) RT_RETURN_IF_ERROR(c.Run(y.data()));
-                                            y.Finish();
-                                            return absl::OkStatus();
-                                          });
+    return run.template operator()<float>(
+        [&](const Tensor& v) { return AsFloats(ctx, v); },
+        [&](Contraction<float>& c) -> absl::Status {
+          RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, t, c.OutDims()));
+          if (y.size() > 0) RT_RETURN_IF_ERROR(c.Run(y.data()));
+          y.Finish();
+          return absl::OkStatus();
+        });
   }
   auto typed = [&]<typename T>(TypeTag<T>) -> absl::Status {
-    return run.template operator()<T>([](const Tensor& v) { return absl::StatusOr<const T*>(v.data<T>()); },
-                                      [&](Contraction<T>& c) -> absl::Status {
-                                        RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, t, c.OutDims()));
-                                        return y->size() > 0 ? c.Run(y->mutable_data<T>()) : absl::OkStatus();
-                                      });
+    return run.template operator()<T>(
+        [](const Tensor& v) { return absl::StatusOr<const T*>(v.data<T>()); },
+        [&](Contraction<T>& c) -> absl::Status {
+          RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, t, c.OutDims()));
+          return y->size() > 0 ? c.Run(y->mutable_data<T>()) : absl::OkStatus();
+        });
   };
   switch (t) {
     case DType::kF64:

@@ -12,7 +12,8 @@ Fft::Fft(int64_t n, bool inverse) : n_(n), inverse_(inverse) {
   m_ = power_of_two_ ? n : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(2 * n - 1)));
   roots_.resize(static_cast<size_t>(std::max<int64_t>(m_ / 2, 1)));
   for (size_t k = 0; k < roots_.size(); ++k) {
-    roots_[k] = std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(m_));
+    roots_[k] =
+        std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(m_));
   }
   work_.resize(static_cast<size_t>(m_));
   if (power_of_two_) return;
@@ -20,10 +21,12 @@ Fft::Fft(int64_t n, bool inverse) : n_(n), inverse_(inverse) {
   filter_.assign(static_cast<size_t>(m_), 0);
   for (int64_t k = 0; k < n; ++k) {
     // k² mod 2n keeps the angle exact.
-    const auto square = static_cast<int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) %
-                                             static_cast<unsigned __int128>(2 * n));
+    const auto square =
+        static_cast<int64_t>(static_cast<unsigned __int128>(k) * static_cast<unsigned __int128>(k) %
+                             static_cast<unsigned __int128>(2 * n));
     const auto i = static_cast<size_t>(k);
-    chirp_[i] = std::polar(1.0, -std::numbers::pi * static_cast<double>(square) / static_cast<double>(n));
+    chirp_[i] =
+        std::polar(1.0, -std::numbers::pi * static_cast<double>(square) / static_cast<double>(n));
     filter_[i] = std::conj(chirp_[i]);
     if (k > 0) filter_[static_cast<size_t>(m_ - k)] = filter_[i];
   }
@@ -43,7 +46,8 @@ void Fft::PowerOfTwo(std::vector<Complex>& x, const std::vector<Complex>& roots)
     for (size_t i = 0; i < n; i += 2 * half) {
       for (size_t k = 0; k < half; ++k) {
         const Complex u = x[i + k], w = roots[k * step], z = x[i + k + half];
-        const Complex v(z.real() * w.real() - z.imag() * w.imag(), z.real() * w.imag() + z.imag() * w.real());
+        const Complex v(z.real() * w.real() - z.imag() * w.imag(),
+                        z.real() * w.imag() + z.imag() * w.real());
         x[i + k] = u + v;
         x[i + k + half] = u - v;
       }
@@ -63,9 +67,11 @@ void Fft::Run(Complex* x) {
     PowerOfTwo(work_, roots_);
     for (size_t i = 0; i < work_.size(); ++i) work_[i] = std::conj(work_[i] * filter_[i]);
     PowerOfTwo(work_, roots_);
-    for (size_t i = 0; i < n; ++i) work_[i] = std::conj(work_[i]) / static_cast<double>(m_) * chirp_[i];
+    for (size_t i = 0; i < n; ++i)
+      work_[i] = std::conj(work_[i]) / static_cast<double>(m_) * chirp_[i];
   }
-  for (size_t i = 0; i < n; ++i) x[i] = inverse_ ? std::conj(work_[i]) / static_cast<double>(n_) : work_[i];
+  for (size_t i = 0; i < n; ++i)
+    x[i] = inverse_ ? std::conj(work_[i]) / static_cast<double>(n_) : work_[i];
 }
 
 }  // namespace retuple::internal

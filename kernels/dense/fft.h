@@ -8,8 +8,9 @@
 
 namespace retuple::internal {
 
-// X[k] = Σ x[j] e^{∓2πijk/n}, − for the forward transform; the inverse is divided by n. Powers of two by
-// Cooley–Tukey, other lengths by Bluestein's chirp (L. I. Bluestein, 1970) over the next power of two.
+// X[k] = Σ x[j] e^{∓2πijk/n}, − for the forward transform; the inverse is divided by n. Powers of
+// two by Cooley–Tukey, other lengths by Bluestein's chirp (L. I. Bluestein, 1970) over the next
+// power of two.
 class Fft {
  public:
   Fft(int64_t n, bool inverse);
@@ -23,7 +24,7 @@ class Fft {
 
   int64_t n_, m_;
   bool inverse_, power_of_two_;
-  std::vector<Complex> roots_;       // e^{−2πik/m}, k < m/2
+  std::vector<Complex> roots_;  // e^{−2πik/m}, k < m/2
   std::vector<Complex> chirp_, filter_, work_;
 };
 

@@ -6,13 +6,14 @@
 namespace retuple::internal {
 namespace {
 
-// One register tile: c[kRows, cols] over `depth`. A element (i, p) at a[i * rs + p * cs]. kTail: the last vector has
-// `tail` valid columns (B is read in full vectors unless kMaskB).
+// One register tile: c[kRows, cols] over `depth`. A element (i, p) at a[i * rs + p * cs]. kTail:
+// the last vector has `tail` valid columns (B is read in full vectors unless kMaskB).
 template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB, bool kOffsets>
 inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64_t rs, int64_t cs,
                                                 const T* b, int64_t ldb, const int64_t* offsets,
-                                                const T* row_bias, const T* col_bias, bool accumulate, T* c,
-                                                int64_t ldc, int tail, Clamp<T> clamp) {
+                                                const T* row_bias, const T* col_bias,
+                                                bool accumulate, T* c, int64_t ldc, int tail,
+                                                Clamp<T> clamp) {
   constexpr int kL = kLanes<T>;
   Vec<T> acc[kRows][kVecs];
   if (accumulate) {
@@ -77,14 +78,15 @@ inline __attribute__((always_inline)) void Tile(int64_t depth, const T* a, int64
 
 template <typename T>
 using TileFn = void (*)(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb,
-                        const int64_t* offsets, const T* row_bias, const T* col_bias, bool accumulate, T* c,
-                        int64_t ldc, int tail, Clamp<T> clamp);
+                        const int64_t* offsets, const T* row_bias, const T* col_bias,
+                        bool accumulate, T* c, int64_t ldc, int tail, Clamp<T> clamp);
 
 template <typename T, int kRows, int kVecs, bool kPacked, bool kMaskB, bool kOffsets>
-void TileEntry(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb, const int64_t* offsets,
-               const T* row_bias, const T* col_bias, bool accumulate, T* c, int64_t ldc, int tail, Clamp<T> clamp) {
-  Tile<T, kRows, kVecs, kPacked, kMaskB, kOffsets>(depth, a, rs, cs, b, ldb, offsets, row_bias, col_bias, accumulate,
-                                                   c, ldc, tail, clamp);
+void TileEntry(int64_t depth, const T* a, int64_t rs, int64_t cs, const T* b, int64_t ldb,
+               const int64_t* offsets, const T* row_bias, const T* col_bias, bool accumulate, T* c,
+               int64_t ldc, int tail, Clamp<T> clamp) {
+  Tile<T, kRows, kVecs, kPacked, kMaskB, kOffsets>(depth, a, rs, cs, b, ldb, offsets, row_bias,
+                                                   col_bias, accumulate, c, ldc, tail, clamp);
 }
 
 // By rows − 1 and vectors − 1.
@@ -103,9 +105,11 @@ struct TileTable {
 template <typename T, bool kPacked, bool kMaskB, bool kOffsets = false>
 constexpr TileTable<T, kPacked, kMaskB, kOffsets> kTiles;
 
-// One row of A against a panel: four partial sums a vector hide the latency of the fused multiply-add.
+// One row of A against a panel: four partial sums a vector hide the latency of the fused
+// multiply-add.
 template <typename T>
-void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* bias, T* c, int cols, Clamp<T> clamp) {
+void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* bias, T* c, int cols,
+                   Clamp<T> clamp) {
   constexpr int kL = kLanes<T>;
   constexpr int64_t kCols = kPanelCols<T>;
   Vec<T> acc[4][kPanelVecs] = {};
@@ -129,7 +133,8 @@ void RowTimesPanel(int64_t k, const T* a, int64_t cs, const T* panel, const T* b
     if (n == 0) break;
     Vec<T> v = (acc[0][j] + acc[1][j]) + (acc[2][j] + acc[3][j]);
     if (bias != nullptr) v += LoadN(bias + j * kL, n);
-    if constexpr (std::is_floating_point_v<T>) v = Min<T>(Max<T>(v, Splat<T>(clamp.lo)), Splat<T>(clamp.hi));
+    if constexpr (std::is_floating_point_v<T>)
+      v = Min<T>(Max<T>(v, Splat<T>(clamp.lo)), Splat<T>(clamp.hi));
     StoreN(c + j * kL, v, n);
   }
 }
@@ -157,9 +162,11 @@ void PackB(int64_t k, int64_t n, const T* b, int64_t row_stride, int64_t col_str
       for (int64_t p0 = 0; p0 < k; p0 += 8) {
         const int64_t p1 = std::min(k, p0 + 8);
         for (int64_t q = 0; q < cols; ++q) {
-          for (int64_t p = p0; p < p1; ++p) packed[p * kCols + q] = src[p * row_stride + q * col_stride];
+          for (int64_t p = p0; p < p1; ++p)
+            packed[p * kCols + q] = src[p * row_stride + q * col_stride];
         }
-        for (int64_t p = p0; p < p1; ++p) std::fill(packed + p * kCols + cols, packed + (p + 1) * kCols, T{0});
+        for (int64_t p = p0; p < p1; ++p)
+          std::fill(packed + p * kCols + cols, packed + (p + 1) * kCols, T{0});
       }
     }
     packed += k * kCols;
@@ -180,8 +187,9 @@ void PackA(int64_t m, int64_t k, const T* a, int64_t row_stride, int64_t col_str
 }
 
 template <typename T>
-void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride, int64_t col_stride,
-                 const T* packed_b, const T* bias, T* c, int64_t ldc, ThreadPool* threads, Clamp<T> clamp) {
+void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride,
+                 int64_t col_stride, const T* packed_b, const T* bias, T* c, int64_t ldc,
+                 ThreadPool* threads, Clamp<T> clamp) {
   constexpr int64_t kCols = kPanelCols<T>;
   constexpr int kL = kLanes<T>;
   if (m <= 0 || n <= 0) return;
@@ -205,8 +213,8 @@ void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride
         for (int64_t i = 0; i < m; i += kTileRows) {
           const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
           kTiles<T, false, false>.fn[rows - 1][vecs - 1](
-              depth, a + i * row_stride + k0 * col_stride, row_stride, col_stride, panel, kCols, nullptr,
-              nullptr, col_bias, k0 > 0, c + i * ldc + j * kCols, ldc, tail, bounds);
+              depth, a + i * row_stride + k0 * col_stride, row_stride, col_stride, panel, kCols,
+              nullptr, nullptr, col_bias, k0 > 0, c + i * ldc + j * kCols, ldc, tail, bounds);
         }
       }
     }
@@ -230,9 +238,9 @@ void GemmBlock(int64_t m, int64_t cols, int64_t k, int64_t k0, int64_t depth, co
     const T* panel = panels + j * depth;
     for (int64_t i = 0; i < m; i += kTileRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
-      kTiles<T, true, false>.fn[rows - 1][vecs - 1](depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows,
-                                                    panel, kCols, nullptr, bias ? bias + i : nullptr, nullptr,
-                                                    accumulate, c + i * ldc + j, ldc, tail, clamp);
+      kTiles<T, true, false>.fn[rows - 1][vecs - 1](
+          depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows, panel, kCols, nullptr,
+          bias ? bias + i : nullptr, nullptr, accumulate, c + i * ldc + j, ldc, tail, clamp);
     }
   }
 }
@@ -248,44 +256,48 @@ void GemmDirect(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* 
     for (int64_t i = 0; i < m; i += kTileRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
       const auto& table = tail == kL ? kTiles<T, true, false>.fn : kTiles<T, true, true>.fn;
-      table[rows - 1][vecs - 1](k, packed_a + i * k, 1, kTileRows, b + j, ldb, nullptr, bias ? bias + i : nullptr,
-                                nullptr, false, c + i * ldc + j, ldc, tail, {});
+      table[rows - 1][vecs - 1](k, packed_a + i * k, 1, kTileRows, b + j, ldb, nullptr,
+                                bias ? bias + i : nullptr, nullptr, false, c + i * ldc + j, ldc,
+                                tail, {});
     }
   }
 }
 
 template <typename T>
-void GemmOffsets(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* b, const int64_t* offsets, bool slack,
-                 const T* bias, T* c, int64_t ldc, Clamp<T> clamp) {
+void GemmOffsets(int64_t m, int64_t cols, int64_t k, const T* packed_a, const T* b,
+                 const int64_t* offsets, bool slack, const T* bias, T* c, int64_t ldc,
+                 Clamp<T> clamp) {
   constexpr int64_t kCols = kPanelCols<T>;
   constexpr int kL = kLanes<T>;
   for (int64_t j = 0; j < cols; j += kCols) {
     const auto width = static_cast<int>(std::min(kCols, cols - j));
     const int vecs = (width + kL - 1) / kL, tail = width - (vecs - 1) * kL;
-    const auto& table = slack || tail == kL ? kTiles<T, true, false, true>.fn : kTiles<T, true, true, true>.fn;
+    const auto& table =
+        slack || tail == kL ? kTiles<T, true, false, true>.fn : kTiles<T, true, true, true>.fn;
     for (int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth<T>) {
       const int64_t depth = std::min(kDepth<T>, k - k0);
       const Clamp<T> bounds = k0 + depth >= k ? clamp : Clamp<T>{};
       for (int64_t i = 0; i < m; i += kTileRows) {
         const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
-        table[rows - 1][vecs - 1](depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows, b + j, 0, offsets + k0,
-                                  bias ? bias + i : nullptr, nullptr, k0 > 0, c + i * ldc + j, ldc, tail, bounds);
+        table[rows - 1][vecs - 1](depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows, b + j, 0,
+                                  offsets + k0, bias ? bias + i : nullptr, nullptr, k0 > 0,
+                                  c + i * ldc + j, ldc, tail, bounds);
       }
     }
   }
 }
 
-#define RETUPLE_GEMM(T)                                                                              \
-  template void PackB<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                          \
-  template void PackA<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                          \
-  template void GemmPackedB<T>(int64_t, int64_t, int64_t, const T*, int64_t, int64_t, const T*,      \
-                               const T*, T*, int64_t, ThreadPool*, Clamp<T>);                        \
-  template void GemmBlock<T>(int64_t, int64_t, int64_t, int64_t, int64_t, const T*, const T*,        \
-                             const T*, bool, T*, int64_t, Clamp<T>);                                 \
-  template void GemmDirect<T>(int64_t, int64_t, int64_t, const T*, const T*, int64_t, const T*, T*,  \
-                              int64_t);                                                              \
-  template void GemmOffsets<T>(int64_t, int64_t, int64_t, const T*, const T*, const int64_t*, bool,  \
-                               const T*, T*, int64_t, Clamp<T>);
+#define RETUPLE_GEMM(T)                                                                         \
+  template void PackB<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                     \
+  template void PackA<T>(int64_t, int64_t, const T*, int64_t, int64_t, T*);                     \
+  template void GemmPackedB<T>(int64_t, int64_t, int64_t, const T*, int64_t, int64_t, const T*, \
+                               const T*, T*, int64_t, ThreadPool*, Clamp<T>);                   \
+  template void GemmBlock<T>(int64_t, int64_t, int64_t, int64_t, int64_t, const T*, const T*,   \
+                             const T*, bool, T*, int64_t, Clamp<T>);                            \
+  template void GemmDirect<T>(int64_t, int64_t, int64_t, const T*, const T*, int64_t, const T*, \
+                              T*, int64_t);                                                     \
+  template void GemmOffsets<T>(int64_t, int64_t, int64_t, const T*, const T*, const int64_t*,   \
+                               bool, const T*, T*, int64_t, Clamp<T>);
 RETUPLE_GEMM(float)
 RETUPLE_GEMM(double)
 RETUPLE_GEMM(uint32_t)

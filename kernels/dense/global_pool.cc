@@ -17,10 +17,12 @@ absl::Status OverPlanes(KernelContext& ctx, Reduce32 f32, Reduce64 f64) {
   Dims dims = x->dims();
   const int64_t planes = dims[0] * dims[1], size = Product(dims, 2, x->rank());
   for (size_t i = 2; i < dims.size(); ++i) dims[i] = 1;
-  if (size == 0 && planes > 0) return Bad(ctx, "a plane of operand %s is empty", DimsToString(x->dims()));
+  if (size == 0 && planes > 0)
+    return Bad(ctx, "a plane of operand %s is empty", DimsToString(x->dims()));
   if (x->dtype() == DType::kF64) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), std::move(dims)));
-    for (int64_t i = 0; i < planes; ++i) y->mutable_data<double>()[i] = f64(x->data<double>() + i * size, size);
+    for (int64_t i = 0; i < planes; ++i)
+      y->mutable_data<double>()[i] = f64(x->data<double>() + i * size, size);
     return absl::OkStatus();
   }
   if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {
@@ -29,9 +31,11 @@ absl::Status OverPlanes(KernelContext& ctx, Reduce32 f32, Reduce64 f64) {
   RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, x->dtype(), std::move(dims)));
   RT_ASSIGN_OR_RETURN(const float* px, AsFloats(ctx, *x));
   float* py = y.data();
-  ctx.threads().ParallelFor(planes, 1 + 50000 / std::max<int64_t>(size, 1), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) py[i] = f32(px + i * size, size);
-  });
+  ctx.threads().ParallelFor(planes, 1 + 50000 / std::max<int64_t>(size, 1),
+                            [&](int64_t begin, int64_t end) {
+                              for (int64_t i = begin; i < end; ++i)
+                                py[i] = f32(px + i * size, size);
+                            });
   y.Finish();
   return absl::OkStatus();
 }
@@ -54,7 +58,9 @@ T NormOf(const T* x, int64_t n, double p) {
 }
 
 absl::Status GlobalAveragePool(KernelContext& ctx) {
-  const auto mean = []<typename T>(const T* p, int64_t n) { return SumRow(p, n) / static_cast<T>(n); };
+  const auto mean = []<typename T>(const T* p, int64_t n) {
+    return SumRow(p, n) / static_cast<T>(n);
+  };
   return OverPlanes(ctx, mean, mean);
 }
 

@@ -1,5 +1,6 @@
-// GridSample: y[n, c, position] = x[n, c] at the coordinates that grid[n, position] gives, in [−1, 1] for each axis (last axis
-// first). Linear, nearest and cubic interpolation over one to three spatial axes.
+// GridSample: y[n, c, position] = x[n, c] at the coordinates that grid[n, position] gives, in [−1,
+// 1] for each axis (last axis first). Linear, nearest and cubic interpolation over one to three
+// spatial axes.
 #include <array>
 #include <cmath>
 
@@ -27,7 +28,8 @@ struct Sampler {
     return d > range ? hi - (d - range) : lo + d;
   }
   double Fold(double x, int64_t n) const {
-    return align_corners ? Reflect(x, 0, static_cast<double>(n - 1)) : Reflect(x, -0.5, static_cast<double>(n) - 0.5);
+    return align_corners ? Reflect(x, 0, static_cast<double>(n - 1))
+                         : Reflect(x, -0.5, static_cast<double>(n) - 0.5);
   }
   // The element index for a tap; −1 where zeros are read.
   int64_t Index(double at, int64_t n) const {
@@ -73,7 +75,8 @@ struct Sampler {
     constexpr double a = -0.75;
     for (int k = -1; k <= 2; ++k) {
       const double v = std::abs(k - r);
-      const double w = v <= 1 ? ((a + 2) * v - (a + 3)) * v * v + 1 : ((a * v - 5 * a) * v + 8 * a) * v - 4 * a;
+      const double w =
+          v <= 1 ? ((a + 2) * v - (a + 3)) * v * v + 1 : ((a * v - 5 * a) * v + 8 * a) * v - 4 * a;
       add(base + k, w);
     }
     return t;
@@ -81,7 +84,8 @@ struct Sampler {
 };
 
 template <typename T>
-void Sample(const Sampler& s, int64_t batch, int64_t channels, int64_t positions, const T* x, const T* grid, T* y) {
+void Sample(const Sampler& s, int64_t batch, int64_t channels, int64_t positions, const T* x,
+            const T* grid, T* y) {
   const int64_t plane = s.size[0] * s.size[1] * s.size[2];
   for (int64_t n = 0; n < batch; ++n) {
     for (int64_t p = 0; p < positions; ++p) {
@@ -102,7 +106,8 @@ void Sample(const Sampler& s, int64_t batch, int64_t channels, int64_t positions
         for (int i = 0; i < taps[0].count; ++i) {
           for (int j = 0; j < taps[1].count; ++j) {
             for (int k = 0; k < taps[2].count; ++k) {
-              const auto ui = static_cast<size_t>(i), uj = static_cast<size_t>(j), uk = static_cast<size_t>(k);
+              const auto ui = static_cast<size_t>(i), uj = static_cast<size_t>(j),
+                         uk = static_cast<size_t>(k);
               const int64_t a = taps[0].offset[ui], b = taps[1].offset[uj], e = taps[2].offset[uk];
               const double w = taps[0].weight[ui] * taps[1].weight[uj] * taps[2].weight[uk];
               if (a < 0 || b < 0 || e < 0 || w == 0) continue;
@@ -123,10 +128,12 @@ absl::Status GridSample(KernelContext& ctx) {
   s.axes = x->rank() - 2;
   if (s.axes < 1 || s.axes > 3 || grid->rank() != x->rank() || grid->dim(0) != x->dim(0) ||
       grid->dim(grid->rank() - 1) != s.axes) {
-    return Bad(ctx, "operand %s and grid %s do not agree", DimsToString(x->dims()), DimsToString(grid->dims()));
+    return Bad(ctx, "operand %s and grid %s do not agree", DimsToString(x->dims()),
+               DimsToString(grid->dims()));
   }
   if (grid->dtype() != x->dtype()) return Bad(ctx, "grid and operand have different types");
-  const std::string mode = StringAttr(ctx, "mode", "linear"), padding = StringAttr(ctx, "padding_mode", "zeros");
+  const std::string mode = StringAttr(ctx, "mode", "linear"),
+                    padding = StringAttr(ctx, "padding_mode", "zeros");
   if (mode == "nearest") {
     s.mode = Mode::kNearest;
   } else if (mode == "cubic" || mode == "bicubic") {
@@ -152,10 +159,12 @@ absl::Status GridSample(KernelContext& ctx) {
   }
   for (int d = 0; d < s.axes; ++d) out.push_back(grid->dim(d + 1));
   const int64_t positions = Product(grid->dims(), 1, grid->rank() - 1);
-  if (x->size() == 0 && x->dim(0) * x->dim(1) * positions > 0) return Bad(ctx, "the operand is empty");
+  if (x->size() == 0 && x->dim(0) * x->dim(1) * positions > 0)
+    return Bad(ctx, "the operand is empty");
   if (x->dtype() == DType::kF64) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), std::move(out)));
-    Sample(s, x->dim(0), x->dim(1), positions, x->data<double>(), grid->data<double>(), y->mutable_data<double>());
+    Sample(s, x->dim(0), x->dim(1), positions, x->data<double>(), grid->data<double>(),
+           y->mutable_data<double>());
     return absl::OkStatus();
   }
   if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {

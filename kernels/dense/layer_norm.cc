@@ -1,9 +1,10 @@
 // LayerNormalization, InstanceNormalization, GroupNormalization and MeanVarianceNormalization.
 //
-// All centre and scale rows: y = (x − mean) / √(variance + ε), then a scale and a bias that belong to the position in the
-// row (layer) or to the channel (instance, group).
+// All centre and scale rows: y = (x − mean) / √(variance + ε), then a scale and a bias that belong
+// to the position in the row (layer) or to the channel (instance, group).
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "kernels/dense/register.h"
 #include "kernels/dense/rows.h"
@@ -55,21 +56,25 @@ Moments<T> RowMoments(const T* x, int64_t n, T epsilon) {
   return {mean, T{1} / std::sqrt(variance + epsilon)};
 }
 
-// A scale or bias of LayerNormalization as n elements: those of the row, or one for all, or broadcast within the row.
+// A scale or bias of LayerNormalization as n elements: those of the row, or one for all, or
+// broadcast within the row.
 template <typename T>
-absl::StatusOr<const T*> RowParameter(KernelContext& ctx, const Tensor& t, std::span<const int64_t> row, int64_t n) {
+absl::StatusOr<const T*> RowParameter(KernelContext& ctx, const Tensor& t,
+                                      std::span<const int64_t> row, int64_t n) {
   RT_ASSIGN_OR_RETURN(const T* p, ParameterOf<T>(ctx, t));
   Dims dims = t.dims();
   while (dims.size() > row.size() && dims[0] == 1) dims.erase(dims.begin());
   if (dims.size() > row.size()) {
-    return Bad(ctx, "a parameter of shape %s does not broadcast to the row %s", DimsToString(t.dims()), DimsToString(row));
+    return Bad(ctx, "a parameter of shape %s does not broadcast to the row %s",
+               DimsToString(t.dims()), DimsToString(row));
   }
   dims.insert(dims.begin(), row.size() - dims.size(), 1);
   bool whole = true;
   for (size_t i = 0; i < row.size(); ++i) {
     whole = whole && dims[i] == row[i];
     if (dims[i] != row[i] && dims[i] != 1) {
-      return Bad(ctx, "a parameter of shape %s does not broadcast to the row %s", DimsToString(t.dims()), DimsToString(row));
+      return Bad(ctx, "a parameter of shape %s does not broadcast to the row %s",
+                 DimsToString(t.dims()), DimsToString(row));
     }
   }
   if (whole) return p;
@@ -94,7 +99,8 @@ absl::Status LayerNormalization(KernelContext& ctx) {
   }
   RT_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(ctx, IntAttr(ctx, "axis", -1), x->rank()));
   const int64_t outer = Product(x->dims(), 0, axis), n = Product(x->dims(), axis, x->rank());
-  const std::span<const int64_t> row = std::span<const int64_t>(x->dims()).subspan(static_cast<size_t>(axis));
+  const std::span<const int64_t> row =
+      std::span<const int64_t>(x->dims()).subspan(static_cast<size_t>(axis));
   const float epsilon = FloatAttr(ctx, "epsilon", 1e-5f);
   Dims stat = x->dims();
   for (size_t i = static_cast<size_t>(axis); i < stat.size(); ++i) stat[i] = 1;
@@ -133,30 +139,33 @@ absl::Status LayerNormalization(KernelContext& ctx) {
 }
 
 // Rows are groups of channels of one image; groups == channels for InstanceNormalization.
-absl::Status GroupRows(KernelContext& ctx, const Tensor& x, int64_t groups, const Tensor& scale, const Tensor& bias) {
+absl::Status GroupRows(KernelContext& ctx, const Tensor& x, int64_t groups, const Tensor& scale,
+                       const Tensor& bias) {
   const int64_t channels = x.dim(1), size = Product(x.dims(), 2, x.rank()), per = channels / groups;
   const float epsilon = FloatAttr(ctx, "epsilon", 1e-5f);
   const bool by_group = scale.size() == groups && scale.size() != channels;
   if ((scale.size() != channels && !by_group) || bias.size() != scale.size()) {
-    return Bad(ctx, "%d scales and %d biases for %d channels in %d groups", scale.size(), bias.size(), channels, groups);
+    return Bad(ctx, "%d scales and %d biases for %d channels in %d groups", scale.size(),
+               bias.size(), channels, groups);
   }
   return OnFloats(ctx, x, [&]<typename T>(const T* px, T* py) -> absl::Status {
     RT_ASSIGN_OR_RETURN(const T* g, ParameterOf<T>(ctx, scale));
     RT_ASSIGN_OR_RETURN(const T* b, ParameterOf<T>(ctx, bias));
     if (x.size() == 0) return absl::OkStatus();
-    ctx.threads().ParallelFor(x.dim(0) * groups, 1 + 8000 / (per * size), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t first = r % groups * per;
-        const T* from = px + r * per * size;
-        T* to = py + r * per * size;
-        const Moments<T> m = RowMoments<T>(from, per * size, static_cast<T>(epsilon));
-        for (int64_t c = 0; c < per; ++c) {
-          const int64_t at = by_group ? r % groups : first + c;
-          const T a = m.inverse * g[at], s = b[at];
-          for (int64_t i = 0; i < size; ++i, ++from, ++to) *to = (*from - m.mean) * a + s;
-        }
-      }
-    });
+    ctx.threads().ParallelFor(
+        x.dim(0) * groups, 1 + 8000 / (per * size), [&](int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            const int64_t first = r % groups * per;
+            const T* from = px + r * per * size;
+            T* to = py + r * per * size;
+            const Moments<T> m = RowMoments<T>(from, per * size, static_cast<T>(epsilon));
+            for (int64_t c = 0; c < per; ++c) {
+              const int64_t at = by_group ? r % groups : first + c;
+              const T a = m.inverse * g[at], s = b[at];
+              for (int64_t i = 0; i < size; ++i, ++from, ++to) *to = (*from - m.mean) * a + s;
+            }
+          }
+        });
     return absl::OkStatus();
   });
 }
@@ -192,9 +201,10 @@ absl::Status MeanVarianceNormalization(KernelContext& ctx) {
   }
   const Dims strides = StridesOf(kept);
   const int64_t groups = NumElements(kept);
+  if (groups > std::numeric_limits<int32_t>::max()) return Unserved(ctx, "%d groups", groups);
   return OnFloats(ctx, *x, [&]<typename T>(const T* px, T* py) -> absl::Status {
     if (x->size() == 0) return absl::OkStatus();
-    RT_ASSIGN_OR_RETURN(int32_t* group, ScratchOf<int32_t>(ctx, x->size()));
+    RT_ASSIGN_OR_RETURN(int32_t * group, ScratchOf<int32_t>(ctx, x->size()));
     RT_ASSIGN_OR_RETURN(double* sums, ScratchOf<double>(ctx, 2 * groups));
     double* squares = sums + groups;
     std::fill(sums, sums + 2 * groups, 0.0);

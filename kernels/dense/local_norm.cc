@@ -9,8 +9,8 @@ namespace {
 
 // y = x / (bias + alpha / size · Σ x²)^beta, summed over `size` neighbouring channels.
 template <typename T>
-void Lrn(int64_t batch, int64_t channels, int64_t inner, int64_t size, double alpha, double beta, double bias,
-         const T* x, T* y, T* sums) {
+void Lrn(int64_t batch, int64_t channels, int64_t inner, int64_t size, double alpha, double beta,
+         double bias, const T* x, T* y, T* sums) {
   const int64_t before = (size - 1) / 2, after = size - 1 - before;
   const T factor = static_cast<T>(alpha / static_cast<double>(size));
   for (int64_t n = 0; n < batch; ++n) {
@@ -45,7 +45,8 @@ absl::Status LocalResponse(KernelContext& ctx) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), x->dims()));
     RT_ASSIGN_OR_RETURN(double* sums, ScratchOf<double>(ctx, inner));
     if (x->size() > 0) {
-      Lrn(x->dim(0), x->dim(1), inner, size, alpha, beta, bias, x->data<double>(), y->mutable_data<double>(), sums);
+      Lrn(x->dim(0), x->dim(1), inner, size, alpha, beta, bias, x->data<double>(),
+          y->mutable_data<double>(), sums);
     }
     return absl::OkStatus();
   }
@@ -82,10 +83,12 @@ absl::Status LpNormalization(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(ctx, IntAttr(ctx, "axis", -1), x->rank()));
   const int64_t p = IntAttr(ctx, "p", 2);
   if (p != 1 && p != 2) return Bad(ctx, "p is %d, only 1 and 2 are defined", p);
-  const int64_t outer = Product(x->dims(), 0, axis), n = x->dim(axis), inner = Product(x->dims(), axis + 1, x->rank());
+  const int64_t outer = Product(x->dims(), 0, axis), n = x->dim(axis),
+                inner = Product(x->dims(), axis + 1, x->rank());
   if (x->dtype() == DType::kF64) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), x->dims()));
-    if (x->size() > 0) DivideByNorm(outer, n, inner, p == 2, x->data<double>(), y->mutable_data<double>());
+    if (x->size() > 0)
+      DivideByNorm(outer, n, inner, p == 2, x->data<double>(), y->mutable_data<double>());
     return absl::OkStatus();
   }
   if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {

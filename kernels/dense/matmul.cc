@@ -1,4 +1,5 @@
-// MatMul. A constant matrix on the right is packed when the plan is made; f16 and bf16 multiply in f32.
+// MatMul. A constant matrix on the right is packed when the plan is made; f16 and bf16 multiply in
+// f32.
 #include "kernels/dense/matmul.h"
 
 #include <variant>
@@ -29,7 +30,8 @@ absl::StatusOr<MatMulShape> MatMulShape::Make(const KernelContext& ctx, std::spa
   for (size_t d = n; d-- > 0;) {
     const int64_t da = d + na >= n ? a[d + na - n] : 1, db = d + nb >= n ? b[d + nb - n] : 1;
     if (da != db && da != 1 && db != 1) {
-      return Bad(ctx, "batch dimensions do not broadcast: %s by %s", DimsToString(a), DimsToString(b));
+      return Bad(ctx, "batch dimensions do not broadcast: %s by %s", DimsToString(a),
+                 DimsToString(b));
     }
     s.batch[d] = da == 1 ? db : da;
     s.a_strides[d] = da == 1 ? 0 : sa;
@@ -53,10 +55,11 @@ namespace {
 template <typename T>
 using Computed = std::conditional_t<
     kIs16BitFloat<T>, float,
-    std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>, T>>;
+    std::conditional_t<std::is_integral_v<T>,
+                       std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>, T>>;
 
-using Packed = std::variant<std::monostate, PackedMatrix<float>, PackedMatrix<double>, PackedMatrix<uint32_t>,
-                            PackedMatrix<uint64_t>>;
+using Packed = std::variant<std::monostate, PackedMatrix<float>, PackedMatrix<double>,
+                            PackedMatrix<uint32_t>, PackedMatrix<uint64_t>>;
 
 class MatMulKernel final : public Kernel {
  public:
@@ -91,33 +94,36 @@ class MatMulKernel final : public Kernel {
     RT_ASSIGN_OR_RETURN(const MatMulShape s, MatMulShape::Make(ctx, a->dims(), b->dims()));
     constexpr TypeSet kWideInts =
         Bit(DType::kI32) | Bit(DType::kI64) | Bit(DType::kU32) | Bit(DType::kU64);
-    return Dispatch<kFloats | kWideInts>(ctx.op(), a->dtype(), [&]<typename T>(TypeTag<T>) -> absl::Status {
-      if constexpr (kIs16BitFloat<T>) {
-        RT_ASSIGN_OR_RETURN(const float* pa, AsFloats(ctx, *a));
-        const float* pb = nullptr;
-        if (std::holds_alternative<std::monostate>(packed_)) {
-          RT_ASSIGN_OR_RETURN(pb, AsFloats(ctx, *b));
-        }
-        RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, a->dtype(), s.out));
-        RT_RETURN_IF_ERROR(Compute<float>(ctx, s, pa, pb, y.data()));
-        y.Finish();
-        return absl::OkStatus();
-      } else {
-        RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, a->dtype(), s.out));
-        using C = Computed<T>;
-        return Compute<C>(ctx, s, a->data<C>(), b->data<C>(), y->mutable_data<C>());
-      }
-    });
+    return Dispatch<kFloats | kWideInts>(
+        ctx.op(), a->dtype(), [&]<typename T>(TypeTag<T>) -> absl::Status {
+          if constexpr (kIs16BitFloat<T>) {
+            RT_ASSIGN_OR_RETURN(const float* pa, AsFloats(ctx, *a));
+            const float* pb = nullptr;
+            if (std::holds_alternative<std::monostate>(packed_)) {
+              RT_ASSIGN_OR_RETURN(pb, AsFloats(ctx, *b));
+            }
+            RT_ASSIGN_OR_RETURN(FloatOutput y, FloatOutput::Make(ctx, 0, a->dtype(), s.out));
+            RT_RETURN_IF_ERROR(Compute<float>(ctx, s, pa, pb, y.data()));
+            y.Finish();
+            return absl::OkStatus();
+          } else {
+            RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, a->dtype(), s.out));
+            using C = Computed<T>;
+            return Compute<C>(ctx, s, a->data<C>(), b->data<C>(), y->mutable_data<C>());
+          }
+        });
   }
 
  private:
   template <typename T>
-  absl::Status Compute(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b, T* y) const {
+  absl::Status Compute(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b,
+                       T* y) const {
     if (s.batches == 0) return absl::OkStatus();
     RT_RETURN_IF_ERROR(ComputeProduct<T>(ctx, s, a, b, y));
     if constexpr (std::is_same_v<T, float>) {
       if (!bias_.empty() && !BiasInProduct(s)) {
-        if (static_cast<int64_t>(bias_.size()) != s.n) return Bad(ctx, "%d biases for %d columns", bias_.size(), s.n);
+        if (static_cast<int64_t>(bias_.size()) != s.n)
+          return Bad(ctx, "%d biases for %d columns", bias_.size(), s.n);
         const int64_t rows = s.m * s.batches;
         for (int64_t i = 0; i < rows; ++i) {
           for (int64_t j = 0; j < s.n; ++j) y[i * s.n + j] += bias_[static_cast<size_t>(j)];
@@ -134,7 +140,8 @@ class MatMulKernel final : public Kernel {
   }
 
   template <typename T>
-  absl::Status ComputeProduct(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b, T* y) const {
+  absl::Status ComputeProduct(KernelContext& ctx, const MatMulShape& s, const T* a, const T* b,
+                              T* y) const {
     const auto* packed = std::get_if<PackedMatrix<T>>(&packed_);
     if (packed != nullptr && packed->k() == s.k && packed->n() == s.n && s.b_is_one_matrix) {
       const T* bias = nullptr;
@@ -150,7 +157,8 @@ class MatMulKernel final : public Kernel {
     T* panels = nullptr;
     if (s.n > 1) {
       int64_t size = 0;
-      if (MulOverflows(direct ? RoundUp(s.m, kTileRows) : RoundUp(s.n, kPanelCols<T>), s.k, &size)) {
+      if (MulOverflows(direct ? RoundUp(s.m, kTileRows) : RoundUp(s.n, kPanelCols<T>), s.k,
+                       &size)) {
         return Bad(ctx, "sizes overflow");
       }
       RT_ASSIGN_OR_RETURN(panels, ScratchOf<T>(ctx, size));
@@ -177,12 +185,16 @@ class MatMulKernel final : public Kernel {
   std::vector<float> bias_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeMatMul(const KernelInit& init) { return MakeBiasedMatMul(init, {}); }
+absl::StatusOr<std::unique_ptr<Kernel>> MakeMatMul(const KernelInit& init) {
+  return MakeBiasedMatMul(init, {});
+}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init, std::vector<float> bias) {
-  return std::make_unique<MatMulKernel>(init.constants.size() > 1 ? init.constants[1] : nullptr, std::move(bias));
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init,
+                                                         std::vector<float> bias) {
+  return std::make_unique<MatMulKernel>(init.constants.size() > 1 ? init.constants[1] : nullptr,
+                                        std::move(bias));
 }
 
 void RegisterMatMul(KernelRegistry& r) { r.AddFactory("MatMul", MakeMatMul); }

@@ -9,21 +9,23 @@
 
 namespace retuple::internal {
 
-// a: [batch…, m, k], b: [batch…, k, n]; batches broadcast; a vector is a row on the left, a column on the right,
-// and its axis disappears from the result.
+// a: [batch…, m, k], b: [batch…, k, n]; batches broadcast; a vector is a row on the left, a column
+// on the right, and its axis disappears from the result.
 struct MatMulShape {
   int64_t m = 1, n = 1, k = 1;
   Dims out;                   // shape of the result
   Dims batch;                 // broadcast batch dims
   Dims a_strides, b_strides;  // of the batch dims, in matrices; 0 where broadcast
   int64_t batches = 1;
-  bool b_is_one_matrix = false;  // b has one matrix for all of a's batches, which lie one after another
+  bool b_is_one_matrix =
+      false;  // b has one matrix for all of a's batches, which lie one after another
 
   static absl::StatusOr<MatMulShape> Make(const KernelContext& ctx, std::span<const int64_t> a,
                                           std::span<const int64_t> b);
 };
 
-// Calls f(batch index, matrix of a, matrix of b) for each batch, in order; stops at the first error.
+// Calls f(batch index, matrix of a, matrix of b) for each batch, in order; stops at the first
+// error.
 template <typename F>
 absl::Status ForEachBatch(const MatMulShape& s, F&& f) {
   Dims index(s.batch.size(), 0);
@@ -43,7 +45,8 @@ absl::Status ForEachBatch(const MatMulShape& s, F&& f) {
 }
 
 // MatMul plus one number a column of the result (f32); used by the plan's fusion.
-absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init, std::vector<float> bias);
+absl::StatusOr<std::unique_ptr<Kernel>> MakeBiasedMatMul(const KernelInit& init,
+                                                         std::vector<float> bias);
 
 }  // namespace retuple::internal
 

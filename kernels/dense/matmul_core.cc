@@ -5,7 +5,8 @@ namespace {
 
 // y[i] = a row i · x; rows are contiguous.
 template <typename T>
-void RowsTimesVector(int64_t m, int64_t k, const T* a, int64_t lda, const T* x, T bias, T* y, int64_t ldy) {
+void RowsTimesVector(int64_t m, int64_t k, const T* a, int64_t lda, const T* x, T bias, T* y,
+                     int64_t ldy) {
   constexpr int kL = kLanes<T>;
   for (int64_t i = 0; i < m; ++i) {
     const T* row = a + i * lda;
@@ -28,8 +29,8 @@ void RowsTimesVector(int64_t m, int64_t k, const T* a, int64_t lda, const T* x, 
 }  // namespace
 
 template <typename T>
-absl::Status Multiply(KernelContext& ctx, int64_t m, int64_t n, int64_t k, Strided<T> a, Strided<T> b,
-                      const T* bias, T* c, int64_t ldc) {
+absl::Status Multiply(KernelContext& ctx, int64_t m, int64_t n, int64_t k, Strided<T> a,
+                      Strided<T> b, const T* bias, T* c, int64_t ldc) {
   if (m <= 0 || n <= 0) return absl::OkStatus();
   if (n == 1 && (a.col == 1 || k <= 1)) {
     if (b.row != 1 && k > 1) {
@@ -55,9 +56,9 @@ absl::Status Multiply(KernelContext& ctx, int64_t m, int64_t n, int64_t k, Strid
   return absl::OkStatus();
 }
 
-#define RETUPLE_MULTIPLY(T)                                                                          \
-  template absl::Status Multiply<T>(KernelContext&, int64_t, int64_t, int64_t, Strided<T>, Strided<T>, \
-                                    const T*, T*, int64_t);
+#define RETUPLE_MULTIPLY(T)                                                                \
+  template absl::Status Multiply<T>(KernelContext&, int64_t, int64_t, int64_t, Strided<T>, \
+                                    Strided<T>, const T*, T*, int64_t);
 RETUPLE_MULTIPLY(float)
 RETUPLE_MULTIPLY(double)
 RETUPLE_MULTIPLY(uint32_t)

@@ -1,7 +1,8 @@
-// MaxUnpool: puts each element of a max-pooled tensor back at the index that MaxPool recorded; the rest is zero.
+// MaxUnpool: puts each element of a max-pooled tensor back at the index that MaxPool recorded; the
+// rest is zero.
 //
-// Indices count in the shape [n, c, d…] that kernel, strides and pads imply. With `output_shape` that block stands
-// at the corner of the (larger) output.
+// Indices count in the shape [n, c, d…] that kernel, strides and pads imply. With `output_shape`
+// that block stands at the corner of the (larger) output.
 #include "kernels/dense/conv_shape.h"
 #include "kernels/dense/register.h"
 #include "kernels/dispatch.h"
@@ -34,7 +35,8 @@ class MaxUnpoolKernel final : public Kernel {
     RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
     RT_ASSIGN_OR_RETURN(const Tensor* indices, InputOf(ctx, 1, DType::kI64));
     if (x->rank() < 3) return Bad(ctx, "operand %s has no spatial axis", DimsToString(x->dims()));
-    if (indices->dims() != x->dims()) return Bad(ctx, "indices have another shape than the operand");
+    if (indices->dims() != x->dims())
+      return Bad(ctx, "indices have another shape than the operand");
     RT_ASSIGN_OR_RETURN(const Dims implied, ImpliedShape(ctx, attrs_, *x));
     const std::optional<int64_t> block = CheckedNumElements(implied);
     if (!block) return Bad(ctx, "the result is too large");
@@ -44,7 +46,9 @@ class MaxUnpoolKernel final : public Kernel {
       if (given->size() != out.size()) return Bad(ctx, "output_shape has %d axes", given->size());
       for (size_t i = 0; i < out.size(); ++i) {
         out[i] = (*given)[i];
-        if (out[i] < implied[i]) return Bad(ctx, "output_shape %s is smaller than %s", DimsToString(*given), DimsToString(implied));
+        if (out[i] < implied[i])
+          return Bad(ctx, "output_shape %s is smaller than %s", DimsToString(*given),
+                     DimsToString(implied));
       }
     }
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), out));
@@ -57,7 +61,8 @@ class MaxUnpoolKernel final : public Kernel {
         std::fill(py, py + y->size(), E{});
         for (int64_t i = 0; i < x->size(); ++i) {
           int64_t at = indices->data<int64_t>()[i];
-          if (at < 0 || at >= *block) return Bad(ctx, "index %d is outside of %s", at, DimsToString(implied));
+          if (at < 0 || at >= *block)
+            return Bad(ctx, "index %d is outside of %s", at, DimsToString(implied));
           int64_t to = 0;
           for (size_t d = out.size(); d-- > 0;) {
             to += at % implied[d] * strides[d];

@@ -1,7 +1,8 @@
 // One step of Adagrad, Adam and Momentum (domain ai.onnx.preview.training).
 //
-// Inputs: rate R, step count T, then for n parameters the lists X (values), G (gradients) and the states; outputs: the new
-// values and states in the same order. The gradient is regularised first: g = norm_coefficient · x + G.
+// Inputs: rate R, step count T, then for n parameters the lists X (values), G (gradients) and the
+// states; outputs: the new values and states in the same order. The gradient is regularised first:
+// g = norm_coefficient · x + G.
 #include <cmath>
 
 #include "kernels/dense/register.h"
@@ -12,17 +13,20 @@ namespace {
 
 absl::StatusOr<double> ScalarInput(const KernelContext& ctx, int i) {
   RT_ASSIGN_OR_RETURN(const Tensor* t, Input(ctx, i));
-  if (t->size() != 1 || !(IsFloat(t->dtype()) || IsInteger(t->dtype()))) return Bad(ctx, "input %d is not one number", i);
+  if (t->size() != 1 || !(IsFloat(t->dtype()) || IsInteger(t->dtype())))
+    return Bad(ctx, "input %d is not one number", i);
   return t->At(0);
 }
 
-// For each parameter calls update(x, g, s, t), which replaces x and the states s and t (the second only where `lists` is 4).
+// For each parameter calls update(x, g, s, t), which replaces x and the states s and t (the second
+// only where `lists` is 4).
 template <typename F>
 absl::Status Update(KernelContext& ctx, int lists, F update) {
   const int given = ctx.num_inputs() - 2;
   if (given < 0 || given % lists != 0) return Bad(ctx, "%d inputs", ctx.num_inputs());
   const int n = given / lists;
-  if (ctx.num_outputs() != n * (lists - 1)) return Bad(ctx, "%d outputs for %d parameters", ctx.num_outputs(), n);
+  if (ctx.num_outputs() != n * (lists - 1))
+    return Bad(ctx, "%d outputs for %d parameters", ctx.num_outputs(), n);
   for (int i = 0; i < n; ++i) {
     const Tensor* in[4] = {};
     for (int l = 0; l < lists; ++l) {
@@ -76,14 +80,17 @@ absl::Status Adagrad(KernelContext& ctx) {
   });
 }
 
-// v = αv + (1 − α)g; h = βh + (1 − β)g²; x −= R' v / (√h + ε), R' = R √(1 − βᵀ) / (1 − αᵀ) for T > 0.
+// v = αv + (1 − α)g; h = βh + (1 − β)g²; x −= R' v / (√h + ε), R' = R √(1 − βᵀ) / (1 − αᵀ) for T >
+// 0.
 absl::Status Adam(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const double rate, ScalarInput(ctx, 0));
   RT_ASSIGN_OR_RETURN(const double count, ScalarInput(ctx, 1));
   const double alpha = Number(ctx, "alpha", 0.9f), beta = Number(ctx, "beta", 0.999f);
-  const double norm = Number(ctx, "norm_coefficient", 0), post = Number(ctx, "norm_coefficient_post", 0);
+  const double norm = Number(ctx, "norm_coefficient", 0),
+               post = Number(ctx, "norm_coefficient_post", 0);
   const double epsilon = Number(ctx, "epsilon", 1e-6f);
-  const double r = count > 0 ? rate * std::sqrt(1 - std::pow(beta, count)) / (1 - std::pow(alpha, count)) : rate;
+  const double r =
+      count > 0 ? rate * std::sqrt(1 - std::pow(beta, count)) / (1 - std::pow(alpha, count)) : rate;
   return Update(ctx, 4, [=](double& x, double g, double& v, double& h) {
     g += norm * x;
     v = alpha * v + (1 - alpha) * g;

@@ -1,10 +1,11 @@
 // A copy of planes with their padding, laid out so that a strided window reads contiguous memory.
 //
-// Along W a stride of s splits a row into s phases (every s-th element); a tap kw reads phase (kw · dilation) mod s from
-// position (kw · dilation) div s on, one element an output column. Rows are kept in order, or split by
-// phase in the same way where `split_rows` is set (then a tap has one offset for the whole plane). Only phases that some
-// tap reads are made. Filling the padding and copying the elements are two calls, so that a copy that is used for one
-// channel after another is filled once.
+// Along W a stride of s splits a row into s phases (every s-th element); a tap kw reads phase (kw ·
+// dilation) mod s from position (kw · dilation) div s on, one element an output column. Rows are
+// kept in order, or split by phase in the same way where `split_rows` is set (then a tap has one
+// offset for the whole plane). Only phases that some tap reads are made. Filling the padding and
+// copying the elements are two calls, so that a copy that is used for one channel after another is
+// filled once.
 #ifndef RETUPLE_KERNELS_DENSE_PADDED_PLANES_H_
 #define RETUPLE_KERNELS_DENSE_PADDED_PLANES_H_
 
@@ -18,7 +19,8 @@ class PaddedPlanes {
  public:
   PaddedPlanes(const Window& w, bool split_rows);
 
-  // The operand itself can be read: no padding, no stride along W (and along H where rows are split).
+  // The operand itself can be read: no padding, no stride along W (and along H where rows are
+  // split).
   bool in_place() const { return in_place_; }
   // Elements of one channel's copy; nullopt when that overflows.
   std::optional<int64_t> channel_size() const;
@@ -47,8 +49,8 @@ class PaddedPlanes {
   bool split_rows_, in_place_;
   std::vector<int64_t> col_phases_, row_phases_;
   std::vector<Lane> col_lanes_, row_lanes_;  // by element number mod stride
-  int64_t rows_, pitch_;   // of one phase
-  int64_t plane_;          // elements of all phases of one padded depth
+  int64_t rows_, pitch_;                     // of one phase
+  int64_t plane_;                            // elements of all phases of one padded depth
   std::vector<int64_t> taps_;
 };
 

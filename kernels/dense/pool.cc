@@ -1,14 +1,14 @@
 // MaxPool, AveragePool and LpPool over sliding windows.
 //
-// Floats without indices go through padded planes: every output vector folds one contiguous read a tap. Indices and
-// integers take the plain loop over windows.
+// Floats without indices go through padded planes: every output vector folds one contiguous read a
+// tap. Indices and integers take the plain loop over windows.
 #include <cmath>
 #include <limits>
 
 #include "kernels/core/fast_math.h"
+#include "kernels/dense/gemm.h"
 #include "kernels/dense/padded_planes.h"
 #include "kernels/dense/register.h"
-#include "kernels/dense/gemm.h"
 #include "kernels/dense/simd.h"
 #include "kernels/dispatch.h"
 
@@ -21,7 +21,8 @@ struct PoolShape {
   Dims out_dims;
 };
 
-absl::StatusOr<PoolShape> MakeShape(const KernelContext& ctx, const WindowAttrs& a, std::span<const int64_t> x) {
+absl::StatusOr<PoolShape> MakeShape(const KernelContext& ctx, const WindowAttrs& a,
+                                    std::span<const int64_t> x) {
   if (x.size() < 3) return Bad(ctx, "operand %s has no spatial axis", DimsToString(x));
   if (a.kernel_shape.empty()) return Bad(ctx, "attribute kernel_shape is missing");
   PoolShape s;
@@ -29,7 +30,8 @@ absl::StatusOr<PoolShape> MakeShape(const KernelContext& ctx, const WindowAttrs&
   s.channels = x[1];
   RT_ASSIGN_OR_RETURN(s.window, Window::Make(ctx, a, x.subspan(2), a.kernel_shape));
   s.out_dims = {x[0], x[1]};
-  for (int i = 3 - s.window.rank; i < 3; ++i) s.out_dims.push_back(s.window.out[static_cast<size_t>(i)]);
+  for (int i = 3 - s.window.rank; i < 3; ++i)
+    s.out_dims.push_back(s.window.out[static_cast<size_t>(i)]);
   return s;
 }
 
@@ -64,14 +66,16 @@ void FoldRun(const T* in, const std::vector<int64_t>& taps, T* y, int64_t n) {
     const int len = static_cast<int>(std::min<int64_t>(kL, n - x));
     auto read = [&](const T* p) { return kSlack ? Load(p) : LoadN(p, len); };
     Vec<T> a = read(in + taps[0] + x);
-    for (size_t t = 1; t < taps.size(); ++t) a = Op::Fold(a, static_cast<Vec<T>>(read(in + taps[t] + x)));
+    for (size_t t = 1; t < taps.size(); ++t)
+      a = Op::Fold(a, static_cast<Vec<T>>(read(in + taps[t] + x)));
     StoreN(y + x, a, len);
   }
 }
 
 // Folds every window of every channel, padding counting as `fill`; then calls finish(output plane).
 template <typename T, typename Op, typename Finish>
-absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fill, T* y, Finish finish) {
+absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fill, T* y,
+                        Finish finish) {
   Window w = s.window;
   const int64_t total = s.batch * s.channels, in_size = w.in_size(), out_size = w.out_size();
   if (total == 0 || out_size == 0) return absl::OkStatus();
@@ -79,7 +83,8 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
     const int64_t last = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
     w.pad_end[d] = std::max(w.pad_end[d], last - w.in[d] - w.pad_begin[d]);
   }
-  if (w.kernel_size() > (int64_t{1} << 24)) return Unserved(ctx, "a window of %d elements", w.kernel_size());
+  if (w.kernel_size() > (int64_t{1} << 24))
+    return Unserved(ctx, "a window of %d elements", w.kernel_size());
   constexpr int kL = kLanes<T>;
   // Narrow planes are folded flat, over the padded pitch, and the surplus columns dropped.
   const bool single = w.in[0] == 1 && w.out[0] == 1 && w.pad_begin[0] == 0 && w.pad_end[0] == 0;
@@ -88,11 +93,15 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
   if (!channel) return Bad(ctx, "sizes overflow");
   const int64_t width = w.out[2], height = w.out[1], pitch = planes.row_pitch();
   const int64_t flat_size = (height - 1) * pitch + width;
-  const bool flat = single && height > 1 && RoundUp(flat_size, kL) * 10 < height * RoundUp(width, kL) * 9;
+  const bool flat =
+      single && height > 1 && RoundUp(flat_size, kL) * 10 < height * RoundUp(width, kL) * 9;
   const bool copy = !planes.in_place();
-  const int64_t copy_size = copy ? RoundUp(*channel, kL) + kL : 0, sums_size = flat ? RoundUp(flat_size, kL) : 0;
-  const int64_t batch = std::clamp<int64_t>(4096 / std::max<int64_t>(copy_size + sums_size, 1), 1, 16);
-  const int64_t slots = std::min<int64_t>(ctx.threads().threads(), total), slot_size = batch * (copy_size + sums_size) + kL;
+  const int64_t copy_size = copy ? RoundUp(*channel, kL) + kL : 0,
+                sums_size = flat ? RoundUp(flat_size, kL) : 0;
+  const int64_t batch =
+      std::clamp<int64_t>(4096 / std::max<int64_t>(copy_size + sums_size, 1), 1, 16);
+  const int64_t slots = std::min<int64_t>(ctx.threads().threads(), total),
+                slot_size = batch * (copy_size + sums_size) + kL;
   int64_t size = 0;
   if (MulOverflows(slot_size, slots, &size)) return Bad(ctx, "sizes overflow");
   RT_ASSIGN_OR_RETURN(T * scratch, ScratchOf<T>(ctx, size));
@@ -104,7 +113,8 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
       for (int64_t k = 0; copy && k < batch; ++k) planes.Fill(copies + k * copy_size, fill);
       for (int64_t j = slot; j < batches; j += slots) {
         const int64_t first = j * batch, count = std::min(batch, total - first);
-        for (int64_t k = 0; copy && k < count; ++k) planes.Copy(x + (first + k) * in_size, copies + k * copy_size);
+        for (int64_t k = 0; copy && k < count; ++k)
+          planes.Copy(x + (first + k) * in_size, copies + k * copy_size);
         for (int64_t k = 0; k < count; ++k) {
           const T* in = copy ? copies + k * copy_size : x + (first + k) * in_size;
           T* out = y + (first + k) * out_size;
@@ -117,7 +127,8 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
             continue;
           }
           for (int64_t r = 0; r < w.out[0] * height; ++r, out += width) {
-            const T* row = in + r / height * planes.out_plane_step() + r % height * planes.out_row_step();
+            const T* row =
+                in + r / height * planes.out_plane_step() + r % height * planes.out_row_step();
             if (copy) {
               FoldRun<T, Op, true>(row, planes.taps(), out, width);
             } else {
@@ -130,7 +141,8 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
           for (int64_t r = 0; flat && r < height; ++r) {
             const T* from = sums + k * sums_size + r * pitch;
             if (width <= kL) {
-              StoreN(out + r * width, LoadN(from, static_cast<int>(width)), static_cast<int>(width));
+              StoreN(out + r * width, LoadN(from, static_cast<int>(width)),
+                     static_cast<int>(width));
             } else {
               std::copy_n(from, width, out + r * width);
             }
@@ -143,7 +155,8 @@ absl::Status FoldPlanes(KernelContext& ctx, const PoolShape& s, const T* x, T fi
   return absl::OkStatus();
 }
 
-// For each output position of axis d: how many taps fall on elements (and, if `pads`, on declared padding).
+// For each output position of axis d: how many taps fall on elements (and, if `pads`, on declared
+// padding).
 std::vector<int64_t> Counts(const Window& w, size_t d, bool pads) {
   std::vector<int64_t> n(static_cast<size_t>(w.out[d]));
   const int64_t lo = pads ? -w.pad_begin[d] : 0, hi = w.in[d] + (pads ? w.pad_end[d] : 0);
@@ -159,7 +172,8 @@ std::vector<int64_t> Counts(const Window& w, size_t d, bool pads) {
 template <typename T>
 absl::Status Average(KernelContext& ctx, const PoolShape& s, bool pads, const T* x, T* y) {
   const Window& w = s.window;
-  const std::vector<int64_t> nd = Counts(w, 0, pads), nh = Counts(w, 1, pads), nw = Counts(w, 2, pads);
+  const std::vector<int64_t> nd = Counts(w, 0, pads), nh = Counts(w, 1, pads),
+                             nw = Counts(w, 2, pads);
   bool uniform = true;
   for (const auto* n : {&nd, &nh, &nw}) {
     for (int64_t c : *n) uniform = uniform && c == (*n)[0];
@@ -173,7 +187,8 @@ absl::Status Average(KernelContext& ctx, const PoolShape& s, bool pads, const T*
     for (size_t z = 0; z < nd.size(); ++z) {
       for (size_t r = 0; r < nh.size(); ++r) {
         const T rows = static_cast<T>(nd[z] * nh[r]);
-        for (size_t c = 0; c < nw.size(); ++c, ++out) *out /= std::max(T{1}, rows * static_cast<T>(nw[c]));
+        for (size_t c = 0; c < nw.size(); ++c, ++out)
+          *out /= std::max(T{1}, rows * static_cast<T>(nw[c]));
       }
     }
   });
@@ -236,7 +251,8 @@ class LpPoolKernel final : public Kernel {
     const int64_t size = s.window.out_size();
     return FoldPlanes<T, SumFold>(ctx, s, powers, T{0}, y, [&](T* out) {
       if (p == 1) return;
-      for (int64_t i = 0; i < size; ++i) out[i] = p == 2 ? std::sqrt(out[i]) : std::pow(out[i], T{1} / p);
+      for (int64_t i = 0; i < size; ++i)
+        out[i] = p == 2 ? std::sqrt(out[i]) : std::pow(out[i], T{1} / p);
     });
   }
 
@@ -244,8 +260,8 @@ class LpPoolKernel final : public Kernel {
   float p_;
 };
 
-// Window by window, with the position of the maximum (the first of equals). Index of an element: the channel's offset
-// in x plus its position in the plane, row-major or column-major.
+// Window by window, with the position of the maximum (the first of equals). Index of an element:
+// the channel's offset in x plus its position in the plane, row-major or column-major.
 template <typename T>
 void MaxWindows(const PoolShape& s, bool column_major, const T* x, T* y, int64_t* indices) {
   const Window& w = s.window;
@@ -270,7 +286,8 @@ void MaxWindows(const PoolShape& s, bool column_major, const T* x, T* y, int64_t
                 const T e = x[(d * w.in[1] + h) * w.in[2] + v];
                 if (at >= 0 && !(e > best)) continue;
                 best = e;
-                at = column_major ? (v * w.in[1] + h) * w.in[0] + d : (d * w.in[1] + h) * w.in[2] + v;
+                at = column_major ? (v * w.in[1] + h) * w.in[0] + d
+                                  : (d * w.in[1] + h) * w.in[2] + v;
               }
             }
           }
@@ -284,7 +301,8 @@ void MaxWindows(const PoolShape& s, bool column_major, const T* x, T* y, int64_t
 
 class MaxPoolKernel final : public Kernel {
  public:
-  MaxPoolKernel(WindowAttrs a, bool column_major) : attrs_(std::move(a)), column_major_(column_major) {}
+  MaxPoolKernel(WindowAttrs a, bool column_major)
+      : attrs_(std::move(a)), column_major_(column_major) {}
   absl::Status Run(KernelContext& ctx) const override {
     RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
     RT_ASSIGN_OR_RETURN(const PoolShape s, MakeShape(ctx, attrs_, x->dims()));
@@ -320,7 +338,8 @@ class MaxPoolKernel final : public Kernel {
 
  private:
   template <typename T>
-  absl::Status Floats(KernelContext& ctx, const PoolShape& s, const T* x, T* y, int64_t* indices) const {
+  absl::Status Floats(KernelContext& ctx, const PoolShape& s, const T* x, T* y,
+                      int64_t* indices) const {
     if (indices != nullptr) {
       MaxWindows<T>(s, column_major_, x, y, indices);
       return absl::OkStatus();
@@ -347,8 +366,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeAveragePool(const KernelInit& init) 
 absl::StatusOr<std::unique_ptr<Kernel>> MakeLpPool(const KernelInit& init) {
   RT_ASSIGN_OR_RETURN(WindowAttrs a, WindowAttrs::Read(init.op));
   const int64_t* integer = FindAttr<int64_t>(init.op.attrs, "p");
-  const float p = integer != nullptr ? static_cast<float>(*integer) : AttrOr<float>(init.op.attrs, "p", 2.0f);
-  if (!(p > 0)) return absl::InvalidArgumentError(absl::StrFormat("%s: p is %g", init.op.form(), p));
+  const float p =
+      integer != nullptr ? static_cast<float>(*integer) : AttrOr<float>(init.op.attrs, "p", 2.0f);
+  if (!(p > 0))
+    return absl::InvalidArgumentError(absl::StrFormat("%s: p is %g", init.op.form(), p));
   return std::make_unique<LpPoolKernel>(std::move(a), p);
 }
 

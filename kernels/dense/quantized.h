@@ -1,4 +1,5 @@
-// Zero points and scales of the quantised operators: read with checks, subtracted while widening to 32 bits.
+// Zero points and scales of the quantised operators: read with checks, subtracted while widening to
+// 32 bits.
 #ifndef RETUPLE_KERNELS_DENSE_QUANTIZED_H_
 #define RETUPLE_KERNELS_DENSE_QUANTIZED_H_
 
@@ -21,7 +22,8 @@ struct QuantParameter {
 
 // Input i with 1 or `rows` elements; `fallback` when absent. InvalidArgument for another size.
 template <typename T>
-absl::StatusOr<QuantParameter<T>> ReadQuantParameter(const KernelContext& ctx, int i, int64_t rows, T fallback) {
+absl::StatusOr<QuantParameter<T>> ReadQuantParameter(const KernelContext& ctx, int i, int64_t rows,
+                                                     T fallback) {
   QuantParameter<T> p;
   p.values[0] = fallback;
   if (!ctx.has(i)) return p;
@@ -31,7 +33,8 @@ absl::StatusOr<QuantParameter<T>> ReadQuantParameter(const KernelContext& ctx, i
     return Bad(ctx, "input %d is %s, expected 1 or %d numbers", i, t->type().ToString(), rows);
   }
   p.values.resize(static_cast<size_t>(t->size()));
-  for (int64_t k = 0; k < t->size(); ++k) p.values[static_cast<size_t>(k)] = static_cast<T>(t->At(k));
+  for (int64_t k = 0; k < t->size(); ++k)
+    p.values[static_cast<size_t>(k)] = static_cast<T>(t->At(k));
   return p;
 }
 
@@ -39,21 +42,27 @@ absl::StatusOr<QuantParameter<T>> ReadQuantParameter(const KernelContext& ctx, i
 inline void WidenBytes(DType t, const void* bytes, int64_t n, int32_t zero, uint32_t* out) {
   if (t == DType::kU8) {
     const auto* p = static_cast<const uint8_t*>(bytes);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint32_t>(static_cast<int32_t>(p[i]) - zero);
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<uint32_t>(static_cast<int32_t>(p[i]) - zero);
   } else {
     const auto* p = static_cast<const int8_t*>(bytes);
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<uint32_t>(static_cast<int32_t>(p[i]) - zero);
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<uint32_t>(static_cast<int32_t>(p[i]) - zero);
   }
 }
 
 // saturate(round-half-even(acc · scale) + zero) for n sums, as u8 or i8.
-inline void Requantize(DType t, const uint32_t* acc, int64_t n, float scale, int32_t zero, void* out, int64_t at) {
+inline void Requantize(DType t, const uint32_t* acc, int64_t n, float scale, int32_t zero,
+                       void* out, int64_t at) {
   for (int64_t i = 0; i < n; ++i) {
-    const float v = std::nearbyint(static_cast<float>(static_cast<int32_t>(acc[i])) * scale) + static_cast<float>(zero);
+    const float v = std::nearbyint(static_cast<float>(static_cast<int32_t>(acc[i])) * scale) +
+                    static_cast<float>(zero);
     if (t == DType::kU8) {
-      static_cast<uint8_t*>(out)[at + i] = static_cast<uint8_t>(std::max(0.0f, std::min(255.0f, v)));
+      static_cast<uint8_t*>(out)[at + i] =
+          static_cast<uint8_t>(std::max(0.0f, std::min(255.0f, v)));
     } else {
-      static_cast<int8_t*>(out)[at + i] = static_cast<int8_t>(std::max(-128.0f, std::min(127.0f, v)));
+      static_cast<int8_t*>(out)[at + i] =
+          static_cast<int8_t>(std::max(-128.0f, std::min(127.0f, v)));
     }
   }
 }

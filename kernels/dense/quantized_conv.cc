@@ -1,4 +1,5 @@
-// ConvInteger and QLinearConv: byte operands, zero points subtracted, summed in 32 bits by the float kernels' code.
+// ConvInteger and QLinearConv: byte operands, zero points subtracted, summed in 32 bits by the
+// float kernels' code.
 #include "kernels/dense/conv_compute.h"
 #include "kernels/dense/quantized.h"
 #include "kernels/dense/register.h"
@@ -17,13 +18,14 @@ class QuantizedConv : public Kernel {
 
  protected:
   // sums: [s.out_dims] = x ∗ w (+ bias, as two's complement).
-  absl::Status Sums(KernelContext& ctx, const ConvShape& s, const Tensor& x, const Tensor& w, const uint32_t* bias,
-                    uint32_t* sums) const {
+  absl::Status Sums(KernelContext& ctx, const ConvShape& s, const Tensor& x, const Tensor& w,
+                    const uint32_t* bias, uint32_t* sums) const {
     const int64_t maps = s.groups * s.out_channels;
     RT_ASSIGN_OR_RETURN(const auto x_zero, ReadQuantParameter<int32_t>(ctx, layout_.x_zero, 1, 0));
-    RT_ASSIGN_OR_RETURN(const auto w_zero, ReadQuantParameter<int32_t>(ctx, layout_.w_zero, maps, 0));
-    RT_ASSIGN_OR_RETURN(uint32_t* wide_x, ScratchOf<uint32_t>(ctx, x.size()));
-    RT_ASSIGN_OR_RETURN(uint32_t* wide_w, ScratchOf<uint32_t>(ctx, w.size()));
+    RT_ASSIGN_OR_RETURN(const auto w_zero,
+                        ReadQuantParameter<int32_t>(ctx, layout_.w_zero, maps, 0));
+    RT_ASSIGN_OR_RETURN(uint32_t * wide_x, ScratchOf<uint32_t>(ctx, x.size()));
+    RT_ASSIGN_OR_RETURN(uint32_t * wide_w, ScratchOf<uint32_t>(ctx, w.size()));
     WidenBytes(x.dtype(), x.data(), x.size(), x_zero.at(0), wide_x);
     const int64_t depth = maps == 0 ? 0 : w.size() / maps;
     for (int64_t m = 0; m < maps; ++m) {
@@ -32,7 +34,8 @@ class QuantizedConv : public Kernel {
     return Convolve<uint32_t>(ctx, s, wide_x, wide_w, bias, sums);
   }
 
-  absl::StatusOr<ConvShape> Shape(const KernelContext& ctx, const Tensor& x, const Tensor& w) const {
+  absl::StatusOr<ConvShape> Shape(const KernelContext& ctx, const Tensor& x,
+                                  const Tensor& w) const {
     if (!IsByte(x.dtype()) || !IsByte(w.dtype())) {
       return Unserved(ctx, "operands of type %s and %s", std::string(DTypeName(x.dtype())),
                       std::string(DTypeName(w.dtype())));
@@ -65,7 +68,8 @@ class QLinearConv final : public QuantizedConv {
     RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
     RT_ASSIGN_OR_RETURN(const Tensor* w, Input(ctx, 3));
     RT_ASSIGN_OR_RETURN(const Tensor* y_zero, Input(ctx, 7));
-    if (!IsByte(y_zero->dtype())) return Unserved(ctx, "a result of type %s", std::string(DTypeName(y_zero->dtype())));
+    if (!IsByte(y_zero->dtype()))
+      return Unserved(ctx, "a result of type %s", std::string(DTypeName(y_zero->dtype())));
     RT_ASSIGN_OR_RETURN(const ConvShape s, Shape(ctx, *x, *w));
     const int64_t maps = s.groups * s.out_channels, pixels = s.window.out_size();
     const uint32_t* bias = nullptr;
@@ -79,11 +83,12 @@ class QLinearConv final : public QuantizedConv {
     RT_ASSIGN_OR_RETURN(const auto y_scale, ReadQuantParameter<float>(ctx, 6, 1, 1));
     RT_ASSIGN_OR_RETURN(const auto zero, ReadQuantParameter<int32_t>(ctx, 7, 1, 0));
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, y_zero->dtype(), s.out_dims));
-    RT_ASSIGN_OR_RETURN(uint32_t* sums, ScratchOf<uint32_t>(ctx, y->size()));
+    RT_ASSIGN_OR_RETURN(uint32_t * sums, ScratchOf<uint32_t>(ctx, y->size()));
     RT_RETURN_IF_ERROR(Sums(ctx, s, *x, *w, bias, sums));
     for (int64_t i = 0; i < s.batch * maps; ++i) {
       const float scale = x_scale.at(0) * w_scale.at(i % maps) / y_scale.at(0);
-      Requantize(y->dtype(), sums + i * pixels, pixels, scale, zero.at(0), y->mutable_data(), i * pixels);
+      Requantize(y->dtype(), sums + i * pixels, pixels, scale, zero.at(0), y->mutable_data(),
+                 i * pixels);
     }
     return absl::OkStatus();
   }

@@ -68,12 +68,14 @@ void CellFunction::Apply(T* x, int64_t n) const {
 template void CellFunction::Apply<float>(float*, int64_t) const;
 template void CellFunction::Apply<double>(double*, int64_t) const;
 
-absl::StatusOr<RecurrentAttrs> RecurrentAttrs::Read(const Op& op, const std::vector<CellFunction>& defaults) {
+absl::StatusOr<RecurrentAttrs> RecurrentAttrs::Read(const Op& op,
+                                                    const std::vector<CellFunction>& defaults) {
   RecurrentAttrs a;
   auto bad = [&](const std::string& what) {
     return absl::InvalidArgumentError(absl::StrFormat("%s: %s", op.form(), what));
   };
-  const std::string direction = absl::AsciiStrToLower(AttrOr<std::string>(op.attrs, "direction", "forward"));
+  const std::string direction =
+      absl::AsciiStrToLower(AttrOr<std::string>(op.attrs, "direction", "forward"));
   if (direction == "bidirectional") {
     a.direction = Direction::kBidirectional;
   } else if (direction == "reverse") {
@@ -89,11 +91,13 @@ absl::StatusOr<RecurrentAttrs> RecurrentAttrs::Read(const Op& op, const std::vec
   const auto directions = static_cast<size_t>(a.directions());
   const Strings names = AttrOr<Strings>(op.attrs, "activations", {});
   if (names.empty()) {
-    for (size_t d = 0; d < directions; ++d) a.functions.insert(a.functions.end(), defaults.begin(), defaults.end());
+    for (size_t d = 0; d < directions; ++d)
+      a.functions.insert(a.functions.end(), defaults.begin(), defaults.end());
     return a;
   }
   // RNN's schema lists a function a direction even where there is one direction.
-  if (names.size() < defaults.size() * directions) return bad(absl::StrFormat("%d activations", names.size()));
+  if (names.size() < defaults.size() * directions)
+    return bad(absl::StrFormat("%d activations", names.size()));
   const Floats alphas = AttrOr<Floats>(op.attrs, "activation_alpha", {});
   const Floats betas = AttrOr<Floats>(op.attrs, "activation_beta", {});
   size_t next_alpha = 0, next_beta = 0;
@@ -131,7 +135,8 @@ class RecurrentKernel final : public Kernel {
       : attrs_(std::move(attrs)), kind_(kind) {
     auto constant = [&](size_t i) -> const Tensor* {
       const Tensor* t = i < init.constants.size() ? init.constants[i] : nullptr;
-      const bool good = t != nullptr && t->dtype() == DType::kF32 && t->rank() == 3 && t->size() > 0;
+      const bool good =
+          t != nullptr && t->dtype() == DType::kF32 && t->rank() == 3 && t->size() > 0;
       return good ? t : nullptr;
     };
     const Tensor *w = constant(1), *r = constant(2);
@@ -149,12 +154,14 @@ class RecurrentKernel final : public Kernel {
   }
 
  private:
-  absl::StatusOr<RecurrentShape> Shape(const KernelContext& ctx, const Tensor& x, const Tensor& w, const Tensor& r) const {
+  absl::StatusOr<RecurrentShape> Shape(const KernelContext& ctx, const Tensor& x, const Tensor& w,
+                                       const Tensor& r) const {
     RecurrentShape s;
     s.gates = kind_.gates;
     s.directions = attrs_.directions();
     s.batch_first = attrs_.batch_first;
-    if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3) return Bad(ctx, "X, W and R must have rank 3");
+    if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3)
+      return Bad(ctx, "X, W and R must have rank 3");
     s.seq = x.dim(s.batch_first ? 1 : 0);
     s.batch = x.dim(s.batch_first ? 0 : 1);
     s.input = x.dim(2);
@@ -163,14 +170,19 @@ class RecurrentKernel final : public Kernel {
       return Bad(ctx, "hidden_size is %d, R has %d", attrs_.hidden, s.hidden);
     }
     int64_t width = 0;
-    if (MulOverflows(s.gates, s.hidden, &width) || w.dim(0) != s.directions || r.dim(0) != s.directions ||
-        w.dim(1) != width || r.dim(1) != width || w.dim(2) != s.input) {
-      return Bad(ctx, "X %s, W %s and R %s do not agree", DimsToString(x.dims()), DimsToString(w.dims()),
-                 DimsToString(r.dims()));
+    if (MulOverflows(s.gates, s.hidden, &width) || w.dim(0) != s.directions ||
+        r.dim(0) != s.directions || w.dim(1) != width || r.dim(1) != width || w.dim(2) != s.input) {
+      return Bad(ctx, "X %s, W %s and R %s do not agree", DimsToString(x.dims()),
+                 DimsToString(w.dims()), DimsToString(r.dims()));
+    }
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (s.seq > kMost || s.batch > kMost || s.hidden > kMost) {
+      return Unserved(ctx, "X %s and R %s", DimsToString(x.dims()), DimsToString(r.dims()));
     }
     if (ctx.has(4)) {
       RT_ASSIGN_OR_RETURN(const auto lengths, RequiredInts(ctx, 4));
-      if (static_cast<int64_t>(lengths.size()) != s.batch) return Bad(ctx, "%d sequence_lens for a batch of %d", lengths.size(), s.batch);
+      if (static_cast<int64_t>(lengths.size()) != s.batch)
+        return Bad(ctx, "%d sequence_lens for a batch of %d", lengths.size(), s.batch);
       for (int64_t n : lengths) {
         if (n < 0 || n > s.seq) return Bad(ctx, "a sequence length of %d in %d steps", n, s.seq);
       }
@@ -184,7 +196,9 @@ class RecurrentKernel final : public Kernel {
   absl::StatusOr<const T*> Optional(KernelContext& ctx, int i, int64_t size, DType dtype) const {
     if (!ctx.has(i)) return static_cast<const T*>(nullptr);
     RT_ASSIGN_OR_RETURN(const Tensor* t, InputOf(ctx, i, dtype));
-    if (t->size() != size) return Bad(ctx, "input %d has shape %s, expected %d elements", i, DimsToString(t->dims()), size);
+    if (t->size() != size)
+      return Bad(ctx, "input %d has shape %s, expected %d elements", i, DimsToString(t->dims()),
+                 size);
     if constexpr (std::is_same_v<T, float>) {
       return AsFloats(ctx, *t);
     } else {
@@ -194,7 +208,8 @@ class RecurrentKernel final : public Kernel {
 
   // An output as T: its own memory, or scratch to be narrowed; null when unused.
   template <typename T>
-  absl::StatusOr<T*> Result(KernelContext& ctx, int i, DType dtype, Dims dims, Tensor** narrow) const {
+  absl::StatusOr<T*> Result(KernelContext& ctx, int i, DType dtype, Dims dims,
+                            Tensor** narrow) const {
     *narrow = nullptr;
     if (!ctx.output_used(i)) return static_cast<T*>(nullptr);
     RT_ASSIGN_OR_RETURN(Tensor * t, ctx.Output(i, dtype, std::move(dims)));
@@ -219,8 +234,10 @@ class RecurrentKernel final : public Kernel {
       RT_ASSIGN_OR_RETURN(peepholes, Optional<T>(ctx, 7, dirs * 3 * hidden, dtype));
     }
     std::array<Tensor*, 3> narrow{};
-    const Dims y_dims = s.batch_first ? Dims{s.batch, s.seq, dirs, hidden} : Dims{s.seq, dirs, s.batch, hidden};
-    const Dims state_dims = s.batch_first ? Dims{s.batch, dirs, hidden} : Dims{dirs, s.batch, hidden};
+    const Dims y_dims =
+        s.batch_first ? Dims{s.batch, s.seq, dirs, hidden} : Dims{s.seq, dirs, s.batch, hidden};
+    const Dims state_dims =
+        s.batch_first ? Dims{s.batch, dirs, hidden} : Dims{dirs, s.batch, hidden};
     RT_ASSIGN_OR_RETURN(T * y, Result<T>(ctx, 0, dtype, y_dims, &narrow[0]));
     RT_ASSIGN_OR_RETURN(T * y_h, Result<T>(ctx, 1, dtype, state_dims, &narrow[1]));
     T* y_c = nullptr;
@@ -247,7 +264,8 @@ class RecurrentKernel final : public Kernel {
     int64_t all = 0;
     if (MulOverflows(rows, width, &all)) return Bad(ctx, "sizes overflow");
     RT_ASSIGN_OR_RETURN(T * inputs, ScratchOf<T>(ctx, all));
-    RT_ASSIGN_OR_RETURN(T * work, ScratchOf<T>(ctx, s.batch * (2 * width + 5 * hidden) + 2 * width));
+    RT_ASSIGN_OR_RETURN(T * work,
+                        ScratchOf<T>(ctx, s.batch * (2 * width + 5 * hidden) + 2 * width));
     T* pre = work;
     T* tmp = pre + s.batch * width;
     T* h = tmp + s.batch * (width + hidden);
@@ -259,13 +277,16 @@ class RecurrentKernel final : public Kernel {
       Direction<T> dir;
       dir.w = &(*w_packs)[static_cast<size_t>(d)];
       dir.r = &(*r_packs)[static_cast<size_t>(d)];
-      dir.functions = attrs_.functions.data() + static_cast<size_t>(d) * (attrs_.functions.size() / static_cast<size_t>(dirs));
+      dir.functions =
+          attrs_.functions.data() +
+          static_cast<size_t>(d) * (attrs_.functions.size() / static_cast<size_t>(dirs));
       dir.peepholes = peepholes != nullptr ? peepholes + d * 3 * hidden : nullptr;
       if (bias != nullptr) {
         const T* wb = bias + d * 2 * width;
         dir.r_bias = wb + width;
         for (int64_t i = 0; i < width; ++i) sum_bias[i] = wb[i] + dir.r_bias[i];
-        if (attrs_.linear_before_reset) std::copy(wb + 2 * hidden, wb + width, sum_bias + 2 * hidden);
+        if (attrs_.linear_before_reset)
+          std::copy(wb + 2 * hidden, wb + width, sum_bias + 2 * hidden);
         dir.bias = sum_bias;
       }
       dir.w->Multiply(&ctx.threads(), rows, {px, s.input, 1}, dir.bias, inputs, width);
@@ -311,7 +332,8 @@ class RecurrentKernel final : public Kernel {
     if constexpr (std::is_same_v<T, float>) {
       const std::array<T*, 3> wide{y, y_h, y_c};
       for (size_t i = 0; i < 3; ++i) {
-        if (narrow[i] != nullptr) NarrowFloats(dtype, wide[i], narrow[i]->size(), narrow[i]->mutable_data());
+        if (narrow[i] != nullptr)
+          NarrowFloats(dtype, wide[i], narrow[i]->size(), narrow[i]->mutable_data());
       }
     }
     return absl::OkStatus();

@@ -1,7 +1,9 @@
-// What LSTM, GRU and RNN have in common: operands, directions, layouts, activations, and the walk through time.
+// What LSTM, GRU and RNN have in common: operands, directions, layouts, activations, and the walk
+// through time.
 //
-// For each direction the products with the inputs, x · Wᵀ + bias, are one matrix product over all steps; a step adds
-// h · Rᵀ and applies the cell. W and R are packed when the plan is made if they are constants.
+// For each direction the products with the inputs, x · Wᵀ + bias, are one matrix product over all
+// steps; a step adds h · Rᵀ and applies the cell. W and R are packed when the plan is made if they
+// are constants.
 #ifndef RETUPLE_KERNELS_DENSE_RECURRENT_H_
 #define RETUPLE_KERNELS_DENSE_RECURRENT_H_
 
@@ -15,7 +17,17 @@ namespace retuple::internal {
 // One activation function of the operators' list, applied in place.
 struct CellFunction {
   enum class Kind : uint8_t {
-    kSigmoid, kTanh, kRelu, kAffine, kLeakyRelu, kThresholdedRelu, kScaledTanh, kHardSigmoid, kElu, kSoftsign, kSoftplus,
+    kSigmoid,
+    kTanh,
+    kRelu,
+    kAffine,
+    kLeakyRelu,
+    kThresholdedRelu,
+    kScaledTanh,
+    kHardSigmoid,
+    kElu,
+    kSoftsign,
+    kSoftplus,
   };
   Kind kind = Kind::kSigmoid;
   float alpha = 0, beta = 0;
@@ -29,16 +41,18 @@ struct RecurrentAttrs {
   Direction direction = Direction::kForward;
   int64_t hidden = -1;  // −1: from the weights
   bool batch_first = false, linear_before_reset = false, input_forget = false;
-  float clip = 0;  // 0: none
+  float clip = 0;                       // 0: none
   std::vector<CellFunction> functions;  // for each direction in turn
   int directions() const { return direction == Direction::kBidirectional ? 2 : 1; }
   bool reversed(int d) const { return direction == Direction::kReverse || d == 1; }
 
   // `defaults`: the cell's functions, one direction.
-  static absl::StatusOr<RecurrentAttrs> Read(const Op& op, const std::vector<CellFunction>& defaults);
+  static absl::StatusOr<RecurrentAttrs> Read(const Op& op,
+                                             const std::vector<CellFunction>& defaults);
 };
 
-// Sizes: x: [seq, batch, input], w: [directions, gates · hidden, input], r: [directions, gates · hidden, hidden].
+// Sizes: x: [seq, batch, input], w: [directions, gates · hidden, input], r: [directions, gates ·
+// hidden, hidden].
 struct RecurrentShape {
   int64_t seq = 0, batch = 0, input = 0, hidden = 0;
   int gates = 0, directions = 0;
@@ -49,7 +63,9 @@ struct RecurrentShape {
   int64_t y_row(int64_t t, int64_t b, int d) const {
     return batch_first ? (b * seq + t) * directions + d : (t * directions + d) * batch + b;
   }
-  int64_t state_row(int64_t b, int d) const { return batch_first ? b * directions + d : d * batch + b; }
+  int64_t state_row(int64_t b, int d) const {
+    return batch_first ? b * directions + d : d * batch + b;
+  }
 };
 
 // Everything a cell needs of one direction, as T.
@@ -57,17 +73,19 @@ template <typename T>
 struct Direction {
   const PackedMatrix<T>* w = nullptr;
   const PackedMatrix<T>* r = nullptr;
-  const T* bias = nullptr;       // [gates · hidden], Wb + Rb (for GRU's candidate: Wb alone when it resets linearly)
+  const T* bias =
+      nullptr;  // [gates · hidden], Wb + Rb (for GRU's candidate: Wb alone when it resets linearly)
   const T* r_bias = nullptr;     // [gates · hidden], Rb
   const T* peepholes = nullptr;  // [3 · hidden]
   const CellFunction* functions = nullptr;
 };
 
-// One step of a cell. pre: [batch, gates · hidden] holds x · Wᵀ + bias; the cell may overwrite it. h, c: [batch, hidden]
-// hold the old state in and the new one out. tmp: [batch, gates · hidden + hidden].
+// One step of a cell. pre: [batch, gates · hidden] holds x · Wᵀ + bias; the cell may overwrite it.
+// h, c: [batch, hidden] hold the old state in and the new one out. tmp: [batch, gates · hidden +
+// hidden].
 template <typename T>
-using CellStep = void (*)(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads,
-                          T* pre, T* h, T* c, T* tmp);
+using CellStep = void (*)(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d,
+                          ThreadPool& threads, T* pre, T* h, T* c, T* tmp);
 
 struct CellKind {
   int gates;

@@ -1,4 +1,5 @@
-// The cells of LSTM, GRU and RNN. Equations as in the operators' documentation; σ etc. are the node's functions.
+// The cells of LSTM, GRU and RNN. Equations as in the operators' documentation; σ etc. are the
+// node's functions.
 #include <cmath>
 
 #include "kernels/core/fast_math.h"
@@ -19,7 +20,8 @@ void Clip(float clip, T* x, int64_t n) {
 
 // pre += h · Rᵀ.
 template <typename T>
-void AddRecurrent(const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads, T* pre, const T* h, T* tmp) {
+void AddRecurrent(const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads, T* pre,
+                  const T* h, T* tmp) {
   const int64_t width = s.width();
   if (s.batch == 1) {
     d.r->Multiply(&threads, 1, {h, s.hidden, 1}, pre, tmp, width);
@@ -32,8 +34,8 @@ void AddRecurrent(const RecurrentShape& s, const Direction<T>& d, ThreadPool& th
 
 // h = f(x Wᵀ + h Rᵀ + b).
 template <typename T>
-void RnnStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads, T* pre, T* h,
-             T*, T* tmp) {
+void RnnStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d,
+             ThreadPool& threads, T* pre, T* h, T*, T* tmp) {
   AddRecurrent(s, d, threads, pre, h, tmp);
   Clip(a.clip, pre, s.batch * s.hidden);
   d.functions[0].Apply(pre, s.batch * s.hidden);
@@ -43,22 +45,25 @@ void RnnStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T
 // The usual LSTM in f32, in one pass.
 void PlainLstm(int64_t n, const float* __restrict g, float* __restrict h, float* __restrict c) {
   for (int64_t i = 0; i < n; ++i) {
-    const float cell = FastSigmoid(g[2 * n + i]) * c[i] + FastSigmoid(g[i]) * FastTanh(g[3 * n + i]);
+    const float cell =
+        FastSigmoid(g[2 * n + i]) * c[i] + FastSigmoid(g[i]) * FastTanh(g[3 * n + i]);
     c[i] = cell;
     h[i] = FastSigmoid(g[n + i]) * FastTanh(cell);
   }
 }
 
 // Gates i, o, f, c̃:
-//   i = f(… + Pi ⊙ c), f = f(… + Pf ⊙ c), c̃ = g(…), c' = f ⊙ c + i ⊙ c̃, o = f(… + Po ⊙ c'), h = o ⊙ h(c').
+//   i = f(… + Pi ⊙ c), f = f(… + Pf ⊙ c), c̃ = g(…), c' = f ⊙ c + i ⊙ c̃, o = f(… + Po ⊙ c'), h = o ⊙
+//   h(c').
 template <typename T>
-void LstmStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads, T* pre, T* h,
-              T* c, T* tmp) {
+void LstmStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d,
+              ThreadPool& threads, T* pre, T* h, T* c, T* tmp) {
   AddRecurrent(s, d, threads, pre, h, tmp);
   const int64_t n = s.hidden;
   if constexpr (std::is_same_v<T, float>) {
     if (d.functions[0].kind == Kind::kSigmoid && d.functions[1].kind == Kind::kTanh &&
-        d.functions[2].kind == Kind::kTanh && d.peepholes == nullptr && !a.input_forget && !(a.clip > 0)) {
+        d.functions[2].kind == Kind::kTanh && d.peepholes == nullptr && !a.input_forget &&
+        !(a.clip > 0)) {
       for (int64_t b = 0; b < s.batch; ++b) PlainLstm(n, pre + b * 4 * n, h + b * n, c + b * n);
       return;
     }
@@ -95,11 +100,11 @@ void LstmStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<
   }
 }
 
-// Gates z, r, h̃: z, r = f(x Wᵀ + h Rᵀ + b); h̃ = g(x Whᵀ + (r ⊙ h) Rhᵀ + …), or with linear_before_reset
-// g(x Whᵀ + r ⊙ (h Rhᵀ + Rbh) + Wbh); h' = (1 − z) ⊙ h̃ + z ⊙ h.
+// Gates z, r, h̃: z, r = f(x Wᵀ + h Rᵀ + b); h̃ = g(x Whᵀ + (r ⊙ h) Rhᵀ + …), or with
+// linear_before_reset g(x Whᵀ + r ⊙ (h Rhᵀ + Rbh) + Wbh); h' = (1 − z) ⊙ h̃ + z ⊙ h.
 template <typename T>
-void GruStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d, ThreadPool& threads, T* pre, T* h, T*,
-             T* tmp) {
+void GruStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T>& d,
+             ThreadPool& threads, T* pre, T* h, T*, T* tmp) {
   const int64_t n = s.hidden, width = s.width();
   d.r->Multiply(&threads, s.batch, {h, n, 1}, nullptr, tmp, width);
   T* reset = tmp + s.batch * width;  // [batch, n]
@@ -111,7 +116,8 @@ void GruStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T
     d.functions[0].Apply(g, 2 * n);
     for (int64_t i = 0; i < n; ++i) {
       if (a.linear_before_reset) {
-        g[2 * n + i] += g[n + i] * (recurrent[2 * n + i] + (d.r_bias != nullptr ? d.r_bias[2 * n + i] : T{0}));
+        g[2 * n + i] +=
+            g[n + i] * (recurrent[2 * n + i] + (d.r_bias != nullptr ? d.r_bias[2 * n + i] : T{0}));
       } else {
         reset[b * n + i] = g[n + i] * h[b * n + i];
       }
@@ -127,7 +133,8 @@ void GruStep(const RecurrentAttrs& a, const RecurrentShape& s, const Direction<T
     T* g = pre + b * width;
     Clip(a.clip, g + 2 * n, n);
     d.functions[1].Apply(g + 2 * n, n);
-    for (int64_t i = 0; i < n; ++i) h[b * n + i] = (T{1} - g[i]) * g[2 * n + i] + g[i] * h[b * n + i];
+    for (int64_t i = 0; i < n; ++i)
+      h[b * n + i] = (T{1} - g[i]) * g[2 * n + i] + g[i] * h[b * n + i];
   }
 }
 
@@ -135,7 +142,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeRnn(const KernelInit& init) {
   return MakeRecurrent(init, {1, false, RnnStep<float>, RnnStep<double>}, {{Kind::kTanh, 0, 0}});
 }
 absl::StatusOr<std::unique_ptr<Kernel>> MakeGru(const KernelInit& init) {
-  return MakeRecurrent(init, {3, false, GruStep<float>, GruStep<double>}, {{Kind::kSigmoid, 0, 0}, {Kind::kTanh, 0, 0}});
+  return MakeRecurrent(init, {3, false, GruStep<float>, GruStep<double>},
+                       {{Kind::kSigmoid, 0, 0}, {Kind::kTanh, 0, 0}});
 }
 absl::StatusOr<std::unique_ptr<Kernel>> MakeLstm(const KernelInit& init) {
   return MakeRecurrent(init, {4, true, LstmStep<float>, LstmStep<double>},

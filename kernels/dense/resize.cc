@@ -1,7 +1,8 @@
 // Resize, its form of opset 10, and Upsample.
 //
-// Resampling is separable: axes are resampled one after the other, last first, each by a table of taps. Nearest
-// neighbours are copies and serve every element type; linear and cubic compute in f32 (f64 in f64).
+// Resampling is separable: axes are resampled one after the other, last first, each by a table of
+// taps. Nearest neighbours are copies and serve every element type; linear and cubic compute in f32
+// (f64 in f64).
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +39,8 @@ ResizePlan StartPlan(const Tensor& x, const ResizeOptions& options) {
 // scales[i] belongs to axis axes[i].
 absl::Status ApplyScales(const KernelContext& ctx, ResizePlan& p, std::span<const float> scales,
                          std::span<const int64_t> axes) {
-  if (scales.size() != axes.size()) return Bad(ctx, "%d scales for %d axes", scales.size(), axes.size());
+  if (scales.size() != axes.size())
+    return Bad(ctx, "%d scales for %d axes", scales.size(), axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto d = static_cast<size_t>(axes[i]);
     ResizeAxis& a = p.axes[d];
@@ -56,7 +58,8 @@ absl::Status ApplyScales(const KernelContext& ctx, ResizePlan& p, std::span<cons
 
 absl::Status ApplySizes(const KernelContext& ctx, ResizePlan& p, std::span<const int64_t> sizes,
                         std::span<const int64_t> axes) {
-  if (sizes.size() != axes.size()) return Bad(ctx, "%d sizes for %d axes", sizes.size(), axes.size());
+  if (sizes.size() != axes.size())
+    return Bad(ctx, "%d sizes for %d axes", sizes.size(), axes.size());
   const std::string policy = StringAttr(ctx, "keep_aspect_ratio_policy", "stretch");
   double common = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -88,7 +91,8 @@ absl::Status ApplySizes(const KernelContext& ctx, ResizePlan& p, std::span<const
 
 // x: [outer, in, inner] → y: [outer, out, inner].
 template <typename T>
-void Resample(int64_t outer, int64_t in, int64_t inner, const AxisTaps& t, int64_t out, const T* x, T* y) {
+void Resample(int64_t outer, int64_t in, int64_t inner, const AxisTaps& t, int64_t out, const T* x,
+              T* y) {
   const auto taps = static_cast<int64_t>(t.taps);
   for (int64_t o = 0; o < outer; ++o, x += in * inner, y += out * inner) {
     if (inner == 1) {
@@ -101,7 +105,8 @@ void Resample(int64_t outer, int64_t in, int64_t inner, const AxisTaps& t, int64
       }
       for (int64_t i = 0; i < out; ++i) {
         T s = 0;
-        for (int64_t k = 0; k < taps; ++k) s += x[t.indices[i * taps + k]] * static_cast<T>(t.weights[i * taps + k]);
+        for (int64_t k = 0; k < taps; ++k)
+          s += x[t.indices[i * taps + k]] * static_cast<T>(t.weights[i * taps + k]);
         y[i] = s;
       }
       continue;
@@ -125,7 +130,8 @@ void Resample(int64_t outer, int64_t in, int64_t inner, const AxisTaps& t, int64
 }
 
 template <typename T>
-absl::Status Interpolate(KernelContext& ctx, const ResizePlan& p, const std::vector<AxisTaps>& taps, const T* x, T* y) {
+absl::Status Interpolate(KernelContext& ctx, const ResizePlan& p, const std::vector<AxisTaps>& taps,
+                         const T* x, T* y) {
   Dims dims;
   for (const ResizeAxis& a : p.axes) dims.push_back(a.in);
   size_t passes = 0;
@@ -147,9 +153,11 @@ absl::Status Interpolate(KernelContext& ctx, const ResizePlan& p, const std::vec
     if (--passes > 0) {
       RT_ASSIGN_OR_RETURN(to, ScratchOf<T>(ctx, *size));
     }
-    ctx.threads().ParallelFor(outer, 1 + 20000 / std::max<int64_t>(1, out * inner), [&](int64_t begin, int64_t end) {
-      Resample<T>(end - begin, in, inner, taps[d], out, from + begin * in * inner, to + begin * out * inner);
-    });
+    ctx.threads().ParallelFor(outer, 1 + 20000 / std::max<int64_t>(1, out * inner),
+                              [&](int64_t begin, int64_t end) {
+                                Resample<T>(end - begin, in, inner, taps[d], out,
+                                            from + begin * in * inner, to + begin * out * inner);
+                              });
     from = to;
   }
   return absl::OkStatus();
@@ -170,7 +178,8 @@ void CopyNearest(const ResizePlan& p, const std::vector<AxisTaps>& taps, const E
   int64_t last = -1;
   for (int64_t i = 0; i < rows; ++i, y += width) {
     int64_t at = 0;
-    for (size_t d = 0; d + 1 < r; ++d) at += taps[d].indices[static_cast<size_t>(index[d])] * strides[d];
+    for (size_t d = 0; d + 1 < r; ++d)
+      at += taps[d].indices[static_cast<size_t>(index[d])] * strides[d];
     if (at == last) {
       std::copy(y - width, y, y);  // the row above again
     } else if (taps[r - 1].identity) {
@@ -217,6 +226,9 @@ absl::Status Execute(KernelContext& ctx, const Tensor& x, const ResizePlan& p) {
   const std::optional<int64_t> n = CheckedNumElements(p.out);
   if (!n) return Bad(ctx, "the result is too large");
   std::vector<AxisTaps> taps;
+  for (const ResizeAxis& a : p.axes) {
+    if (a.out > int64_t{1} << 27) return Unserved(ctx, "an axis of %d", a.out);
+  }
   if (*n > 0) {
     for (const ResizeAxis& a : p.axes) taps.push_back(MakeTaps(p.options, a));
   }
@@ -226,10 +238,11 @@ absl::Status Execute(KernelContext& ctx, const Tensor& x, const ResizePlan& p) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x.dtype(), p.out));
     if (*n == 0) return absl::OkStatus();
     if (x.rank() == 0) return Bad(ctx, "the operand is a scalar");
-    RT_RETURN_IF_ERROR(DispatchBySize(ctx.op(), x.dtype(), [&]<typename E>(TypeTag<E>) -> absl::Status {
-      CopyNearest<E>(p, taps, x.data<E>(), y->mutable_data<E>());
-      return absl::OkStatus();
-    }));
+    RT_RETURN_IF_ERROR(
+        DispatchBySize(ctx.op(), x.dtype(), [&]<typename E>(TypeTag<E>) -> absl::Status {
+          CopyNearest<E>(p, taps, x.data<E>(), y->mutable_data<E>());
+          return absl::OkStatus();
+        }));
     if (!outside) return absl::OkStatus();
     return Dispatch<kNumeric>(ctx.op(), x.dtype(), [&]<typename T>(TypeTag<T>) -> absl::Status {
       if constexpr (!std::is_same_v<T, std::string>) {
@@ -241,8 +254,11 @@ absl::Status Execute(KernelContext& ctx, const Tensor& x, const ResizePlan& p) {
   if (x.dtype() == DType::kF64) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x.dtype(), p.out));
     if (*n == 0) return absl::OkStatus();
-    RT_RETURN_IF_ERROR(Interpolate<double>(ctx, p, taps, x.data<double>(), y->mutable_data<double>()));
-    if (outside) FillOutside<double>(p, taps, static_cast<double>(p.options.extrapolation), y->mutable_data<double>());
+    RT_RETURN_IF_ERROR(
+        Interpolate<double>(ctx, p, taps, x.data<double>(), y->mutable_data<double>()));
+    if (outside)
+      FillOutside<double>(p, taps, static_cast<double>(p.options.extrapolation),
+                          y->mutable_data<double>());
     return absl::OkStatus();
   }
   if (x.dtype() == DType::kF32 || Is16Bit(x.dtype())) {
@@ -273,7 +289,8 @@ absl::StatusOr<std::vector<float>> FloatsInput(const KernelContext& ctx, int i) 
   std::vector<float> v;
   if (!ctx.has(i)) return v;
   RT_ASSIGN_OR_RETURN(const Tensor* t, Input(ctx, i));
-  if (!IsFloat(t->dtype())) return Bad(ctx, "input %d is %s", i, std::string(DTypeName(t->dtype())));
+  if (!IsFloat(t->dtype()))
+    return Bad(ctx, "input %d is %s", i, std::string(DTypeName(t->dtype())));
   if (t->size() > 64) return Bad(ctx, "input %d has %d elements", i, t->size());
   for (int64_t k = 0; k < t->size(); ++k) v.push_back(static_cast<float>(t->At(k)));
   return v;
@@ -285,7 +302,8 @@ std::vector<int64_t> AllAxes(int rank) {
   return v;
 }
 
-// Inputs X, roi, scales, sizes; the last three are optional or empty, one of scales and sizes is given.
+// Inputs X, roi, scales, sizes; the last three are optional or empty, one of scales and sizes is
+// given.
 class ResizeKernel final : public Kernel {
  public:
   explicit ResizeKernel(ResizeOptions o) : options_(o) {}
@@ -300,7 +318,8 @@ class ResizeKernel final : public Kernel {
     ResizePlan p = StartPlan(*x, options_);
     if (options_.coordinates == CoordinateMode::kTfCropAndResize) {
       RT_ASSIGN_OR_RETURN(const std::vector<float> roi, FloatsInput(ctx, 1));
-      if (roi.size() != 2 * axes.size()) return Bad(ctx, "%d roi numbers for %d axes", roi.size(), axes.size());
+      if (roi.size() != 2 * axes.size())
+        return Bad(ctx, "%d roi numbers for %d axes", roi.size(), axes.size());
       for (size_t i = 0; i < axes.size(); ++i) {
         p.axes[static_cast<size_t>(axes[i])].roi_begin = static_cast<double>(roi[i]);
         p.axes[static_cast<size_t>(axes[i])].roi_end = static_cast<double>(roi[i + axes.size()]);
@@ -327,8 +346,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> MakeResize(const KernelInit& init) {
   return std::make_unique<ResizeKernel>(o);
 }
 
-// Resize-10 and Upsample: asymmetric coordinates, nearest by floor; scales as input 1, as `scales`, or as
-// height_scale and width_scale.
+// Resize-10 and Upsample: asymmetric coordinates, nearest by floor; scales as input 1, as `scales`,
+// or as height_scale and width_scale.
 absl::Status Upsample(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
   RT_ASSIGN_OR_RETURN(ResizeOptions o, ResizeOptions::Read(ctx.op()));

@@ -30,7 +30,8 @@ absl::Status ReadWord(const Op& op, const char* attr, const Word<E> (&words)[n],
 
 // The position in the input of output i.
 double Position(const ResizeOptions& o, const ResizeAxis& a, int64_t i) {
-  const auto x = static_cast<double>(i), in = static_cast<double>(a.in), out = static_cast<double>(a.out);
+  const auto x = static_cast<double>(i), in = static_cast<double>(a.in),
+             out = static_cast<double>(a.out);
   switch (o.coordinates) {
     case CoordinateMode::kHalfPixel:
       return (x + 0.5) / a.scale - 0.5;
@@ -47,8 +48,9 @@ double Position(const ResizeOptions& o, const ResizeAxis& a, int64_t i) {
     case CoordinateMode::kAsymmetric:
       return x / a.scale;
     case CoordinateMode::kTfCropAndResize:
-      return a.out > 1 ? a.roi_begin * (in - 1) + x * (a.roi_end - a.roi_begin) * (in - 1) / (out - 1)
-                       : 0.5 * (a.roi_begin + a.roi_end) * (in - 1);
+      return a.out > 1
+                 ? a.roi_begin * (in - 1) + x * (a.roi_end - a.roi_begin) * (in - 1) / (out - 1)
+                 : 0.5 * (a.roi_begin + a.roi_end) * (in - 1);
     case CoordinateMode::kTfHalfPixelForNn:
       return (x + 0.5) / a.scale;
   }
@@ -83,8 +85,10 @@ double Weight(const ResizeOptions& o, double d) {
 
 absl::StatusOr<ResizeOptions> ResizeOptions::Read(const Op& op) {
   ResizeOptions o;
-  constexpr Word<ResizeMode> kModes[] = {{"nearest", ResizeMode::kNearest}, {"linear", ResizeMode::kLinear},
-                                         {"bilinear", ResizeMode::kLinear}, {"cubic", ResizeMode::kCubic}};
+  constexpr Word<ResizeMode> kModes[] = {{"nearest", ResizeMode::kNearest},
+                                         {"linear", ResizeMode::kLinear},
+                                         {"bilinear", ResizeMode::kLinear},
+                                         {"cubic", ResizeMode::kCubic}};
   constexpr Word<CoordinateMode> kCoordinates[] = {
       {"half_pixel", CoordinateMode::kHalfPixel},
       {"half_pixel_symmetric", CoordinateMode::kHalfPixelSymmetric},
@@ -110,11 +114,14 @@ absl::StatusOr<ResizeOptions> ResizeOptions::Read(const Op& op) {
 AxisTaps MakeTaps(const ResizeOptions& o, const ResizeAxis& a) {
   AxisTaps t;
   // An antialiased kernel widens with the step when the axis shrinks.
-  const double stretch = o.antialias && o.mode != ResizeMode::kNearest ? std::min(a.scale, 1.0) : 1.0;
+  const double stretch =
+      o.antialias && o.mode != ResizeMode::kNearest ? std::min(a.scale, 1.0) : 1.0;
   const double radius = (o.mode == ResizeMode::kLinear ? 1.0 : 2.0) / stretch;
-  const auto start = o.mode == ResizeMode::kNearest ? 0 : static_cast<int64_t>(std::floor(-radius)) + 1;
+  const auto start =
+      o.mode == ResizeMode::kNearest ? 0 : static_cast<int64_t>(std::floor(-radius)) + 1;
   if (o.mode != ResizeMode::kNearest) {
-    t.taps = stretch == 1 ? static_cast<int>(2 * radius) : static_cast<int>(std::min<int64_t>(2 - 2 * start, 1 << 20));
+    t.taps = stretch == 1 ? static_cast<int>(2 * radius)
+                          : static_cast<int>(std::min<int64_t>(2 - 2 * start, 1 << 20));
   }
   const auto count = static_cast<size_t>(a.out) * static_cast<size_t>(t.taps);
   t.indices.resize(count);

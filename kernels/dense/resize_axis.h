@@ -1,4 +1,5 @@
-// One axis of a resampling: from which elements of the input, with which weights, each output element is made.
+// One axis of a resampling: from which elements of the input, with which weights, each output
+// element is made.
 #ifndef RETUPLE_KERNELS_DENSE_RESIZE_AXIS_H_
 #define RETUPLE_KERNELS_DENSE_RESIZE_AXIS_H_
 
@@ -14,7 +15,13 @@ namespace retuple::internal {
 enum class ResizeMode : uint8_t { kNearest, kLinear, kCubic };
 
 enum class CoordinateMode : uint8_t {
-  kHalfPixel, kHalfPixelSymmetric, kPytorchHalfPixel, kAlignCorners, kAsymmetric, kTfCropAndResize, kTfHalfPixelForNn,
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfCropAndResize,
+  kTfHalfPixelForNn,
 };
 
 enum class NearestMode : uint8_t { kRoundPreferFloor, kRoundPreferCeil, kFloor, kCeil };
@@ -36,8 +43,9 @@ struct ResizeAxis {
   double roi_begin = 0, roi_end = 1;
 };
 
-// Output i is Σ weights[i · taps + k] · input[indices[i · taps + k]]; all indices are in range. `outside` marks outputs
-// that take the extrapolation value (tf_crop_and_resize); empty when there is none.
+// Output i is Σ weights[i · taps + k] · input[indices[i · taps + k]]; all indices are in range.
+// `outside` marks outputs that take the extrapolation value (tf_crop_and_resize); empty when there
+// is none.
 struct AxisTaps {
   int taps = 1;
   std::vector<int64_t> indices;

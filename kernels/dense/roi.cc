@@ -14,7 +14,8 @@ struct RoiGrid {
   int64_t height = 0, width = 0, channels = 0, out_h = 1, out_w = 1;
 };
 
-// Four elements around (y, x) and their weights; none when the point lies more than one element outside.
+// Four elements around (y, x) and their weights; none when the point lies more than one element
+// outside.
 struct Corners {
   bool inside = false;
   int64_t at[4];
@@ -31,7 +32,8 @@ Corners Around(const RoiGrid& g, double y, double x) {
   const auto y0 = static_cast<int64_t>(y), x0 = static_cast<int64_t>(x);
   const int64_t y1 = std::min(y0 + 1, g.height - 1), x1 = std::min(x0 + 1, g.width - 1);
   const double ly = y - static_cast<double>(y0), lx = x - static_cast<double>(x0);
-  const int64_t at[4] = {y0 * g.width + x0, y0 * g.width + x1, y1 * g.width + x0, y1 * g.width + x1};
+  const int64_t at[4] = {y0 * g.width + x0, y0 * g.width + x1, y1 * g.width + x0,
+                         y1 * g.width + x1};
   const double weight[4] = {(1 - ly) * (1 - lx), (1 - ly) * lx, ly * (1 - lx), ly * lx};
   std::copy(at, at + 4, c.at);
   std::copy(weight, weight + 4, c.weight);
@@ -42,18 +44,21 @@ absl::Status RoiAlign(KernelContext& ctx, bool half_pixel) {
   RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
   RT_ASSIGN_OR_RETURN(const Tensor* rois, InputOf(ctx, 1, x->dtype()));
   RT_ASSIGN_OR_RETURN(const auto batch, RequiredInts(ctx, 2));
-  if (x->rank() != 4 || rois->rank() != 2 || rois->dim(1) != 4 || static_cast<int64_t>(batch.size()) != rois->dim(0)) {
-    return Bad(ctx, "operand %s, rois %s and %d batch indices do not agree", DimsToString(x->dims()),
-               DimsToString(rois->dims()), batch.size());
+  if (x->rank() != 4 || rois->rank() != 2 || rois->dim(1) != 4 ||
+      static_cast<int64_t>(batch.size()) != rois->dim(0)) {
+    return Bad(ctx, "operand %s, rois %s and %d batch indices do not agree",
+               DimsToString(x->dims()), DimsToString(rois->dims()), batch.size());
   }
-  RoiGrid g{x->dim(2), x->dim(3), x->dim(1), IntAttr(ctx, "output_height", 1), IntAttr(ctx, "output_width", 1)};
+  RoiGrid g{x->dim(2), x->dim(3), x->dim(1), IntAttr(ctx, "output_height", 1),
+            IntAttr(ctx, "output_width", 1)};
   const int64_t sampling = IntAttr(ctx, "sampling_ratio", 0);
   const double scale = static_cast<double>(FloatAttr(ctx, "spatial_scale", 1.0f));
   const std::string mode = StringAttr(ctx, "mode", "avg");
   if (mode != "avg" && mode != "max") return Bad(ctx, "mode '%s' is unknown", mode);
   const bool max = mode == "max";
   constexpr int64_t kMaxSize = 1 << 16;
-  if (g.out_h < 1 || g.out_w < 1 || g.out_h > kMaxSize || g.out_w > kMaxSize || sampling < 0 || sampling > 1024) {
+  if (g.out_h < 1 || g.out_w < 1 || g.out_h > kMaxSize || g.out_w > kMaxSize || sampling < 0 ||
+      sampling > 1024) {
     return Bad(ctx, "output of %d by %d with %d samples", g.out_h, g.out_w, sampling);
   }
   const int64_t count = rois->dim(0), plane = g.height * g.width;
@@ -80,16 +85,19 @@ absl::Status RoiAlign(KernelContext& ctx, bool half_pixel) {
     double box[4];
     for (int i = 0; i < 4; ++i) {
       box[i] = rois->At(r * 4 + i) * scale - shift;
-      if (!(std::abs(box[i]) < kMaxCoordinate)) return Bad(ctx, "a region has coordinate %g", box[i]);
+      if (!(std::abs(box[i]) < kMaxCoordinate))
+        return Bad(ctx, "a region has coordinate %g", box[i]);
     }
     double roi_w = box[2] - box[0], roi_h = box[3] - box[1];
     if (!half_pixel) {  // malformed regions count as 1 by 1
       roi_w = std::max(roi_w, 1.0);
       roi_h = std::max(roi_h, 1.0);
     }
-    const double bin_h = roi_h / static_cast<double>(g.out_h), bin_w = roi_w / static_cast<double>(g.out_w);
+    const double bin_h = roi_h / static_cast<double>(g.out_h),
+                 bin_w = roi_w / static_cast<double>(g.out_w);
     const auto samples = [&](double bin) {
-      return sampling > 0 ? sampling : std::clamp<int64_t>(static_cast<int64_t>(std::ceil(bin)), 0, 4096);
+      return sampling > 0 ? sampling
+                          : std::clamp<int64_t>(static_cast<int64_t>(std::ceil(bin)), 0, 4096);
     };
     const int64_t sh = samples(bin_h), sw = samples(bin_w);
     const double divisor = static_cast<double>(std::max<int64_t>(sh * sw, 1));
@@ -100,14 +108,20 @@ absl::Status RoiAlign(KernelContext& ctx, bool half_pixel) {
           double value = 0;
           bool first = true;
           for (int64_t i = 0; i < sh; ++i) {
-            const double py = box[1] + (static_cast<double>(oh) + (static_cast<double>(i) + 0.5) / static_cast<double>(sh)) * bin_h;
+            const double py = box[1] + (static_cast<double>(oh) +
+                                        (static_cast<double>(i) + 0.5) / static_cast<double>(sh)) *
+                                           bin_h;
             for (int64_t j = 0; j < sw; ++j) {
-              const double pos = box[0] + (static_cast<double>(ow) + (static_cast<double>(j) + 0.5) / static_cast<double>(sw)) * bin_w;
+              const double pos =
+                  box[0] + (static_cast<double>(ow) +
+                            (static_cast<double>(j) + 0.5) / static_cast<double>(sw)) *
+                               bin_w;
               const Corners k = Around(g, py, pos);
               double sample = 0;
               if (k.inside) {
                 for (int q = 0; q < 4; ++q) {
-                  const double e = f64 ? x->data<double>()[base + k.at[q]] : static_cast<double>(px[base + k.at[q]]);
+                  const double e = f64 ? x->data<double>()[base + k.at[q]]
+                                       : static_cast<double>(px[base + k.at[q]]);
                   const double v = k.weight[q] * e;
                   sample = max ? (q == 0 ? v : std::max(sample, v)) : sample + v;
                 }
@@ -146,15 +160,18 @@ absl::Status MaxRoiPool(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
   RT_ASSIGN_OR_RETURN(const Tensor* rois, InputOf(ctx, 1, x->dtype()));
   const Ints* shape = IntsAttr(ctx, "pooled_shape");
-  if (shape == nullptr || shape->size() != 2 || (*shape)[0] < 1 || (*shape)[1] < 1) return Bad(ctx, "pooled_shape is not two sizes");
+  if (shape == nullptr || shape->size() != 2 || (*shape)[0] < 1 || (*shape)[1] < 1)
+    return Bad(ctx, "pooled_shape is not two sizes");
   if (x->rank() != 4 || rois->rank() != 2 || rois->dim(1) != 5) {
-    return Bad(ctx, "operand %s and rois %s do not agree", DimsToString(x->dims()), DimsToString(rois->dims()));
+    return Bad(ctx, "operand %s and rois %s do not agree", DimsToString(x->dims()),
+               DimsToString(rois->dims()));
   }
   if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype()) && x->dtype() != DType::kF64) {
     return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
   }
   const double scale = static_cast<double>(FloatAttr(ctx, "spatial_scale", 1.0f));
-  const int64_t ph = (*shape)[0], pw = (*shape)[1], channels = x->dim(1), height = x->dim(2), width = x->dim(3);
+  const int64_t ph = (*shape)[0], pw = (*shape)[1], channels = x->dim(1), height = x->dim(2),
+                width = x->dim(3);
   RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), {rois->dim(0), channels, ph, pw}));
   for (int64_t r = 0; r < rois->dim(0); ++r) {
     double v[5];
@@ -189,7 +206,8 @@ absl::Status MaxRoiPool(KernelContext& ctx) {
             }
           }
           const size_t size = DTypeSize(x->dtype());
-          char* to = y->mutable_data<char>() + static_cast<size_t>(((r * channels + c) * ph + i) * pw + j) * size;
+          char* to = y->mutable_data<char>() +
+                     static_cast<size_t>(((r * channels + c) * ph + i) * pw + j) * size;
           if (at >= 0) {
             std::memcpy(to, x->data<char>() + static_cast<size_t>(at) * size, size);
           } else {

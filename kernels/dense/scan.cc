@@ -2,6 +2,7 @@
 #include "kernels/core/util.h"
 #include "kernels/dense/register.h"
 #include "kernels/dense/stack.h"
+#include "kernels/memory.h"
 
 namespace retuple::internal {
 namespace {
@@ -26,7 +27,8 @@ absl::Status Iterate(KernelContext& ctx, const Graph& body, int64_t length, Scan
   for (int64_t t = 0; t < length; ++t) {
     for (size_t i = 0; i < n; ++i) args[i] = std::move(run.state[i]);
     for (size_t i = 0; i < m; ++i) {
-      args[n + i] = Select(run.inputs[i], run.axes[i], Flag(run.directions, i) ? length - 1 - t : t);
+      args[n + i] =
+          Select(run.inputs[i], run.axes[i], Flag(run.directions, i) ? length - 1 - t : t);
     }
     RT_ASSIGN_OR_RETURN(std::vector<Value> out, ctx.RunSubgraph("body", args));
     for (size_t i = 0; i < n; ++i) run.state[i] = std::move(out[i]);
@@ -61,7 +63,8 @@ absl::Status Scan(KernelContext& ctx) {
     const int64_t a = axes != nullptr && i < axes->size() ? (*axes)[i] : 0;
     RT_ASSIGN_OR_RETURN(const int axis, NormalizeAxis(ctx, a, t->rank()));
     if (i == 0) length = t->dim(axis);
-    if (t->dim(axis) != length) return Bad(ctx, "scan inputs of length %d and %d", length, t->dim(axis));
+    if (t->dim(axis) != length)
+      return Bad(ctx, "scan inputs of length %d and %d", length, t->dim(axis));
     run.inputs.push_back(*t);
     run.axes.push_back(axis);
   }
@@ -88,8 +91,8 @@ absl::Status Scan(KernelContext& ctx) {
   return absl::OkStatus();
 }
 
-// Opset 8: input 0 is sequence_lens (optional), every other tensor has a batch axis 0, scanned inputs the time
-// axis 1. Results past the end of a shorter sequence are zero.
+// Opset 8: input 0 is sequence_lens (optional), every other tensor has a batch axis 0, scanned
+// inputs the time axis 1. Results past the end of a shorter sequence are zero.
 absl::Status Scan8(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Graph* body, BodyOf(ctx, "body"));
   const auto total = static_cast<size_t>(std::max(ctx.num_inputs() - 1, 0));
@@ -99,12 +102,14 @@ absl::Status Scan8(KernelContext& ctx) {
   std::vector<const Tensor*> in(total);
   for (size_t i = 0; i < total; ++i) {
     RT_ASSIGN_OR_RETURN(in[i], Input(ctx, static_cast<int>(i) + 1));
-    if (in[i]->rank() < (i < n ? 1 : 2)) return Bad(ctx, "input %d has rank %d", i + 1, in[i]->rank());
+    if (in[i]->rank() < (i < n ? 1 : 2))
+      return Bad(ctx, "input %d has rank %d", i + 1, in[i]->rank());
     if (batch < 0) batch = in[i]->dim(0);
     if (in[i]->dim(0) != batch) return Bad(ctx, "batch sizes %d and %d", batch, in[i]->dim(0));
     if (i < n) continue;
     if (length < 0) length = in[i]->dim(1);
-    if (in[i]->dim(1) != length) return Bad(ctx, "sequence lengths %d and %d", length, in[i]->dim(1));
+    if (in[i]->dim(1) != length)
+      return Bad(ctx, "sequence lengths %d and %d", length, in[i]->dim(1));
   }
   RT_ASSIGN_OR_RETURN(const auto lens, IntsInput(ctx, 0));
   if (lens && static_cast<int64_t>(lens->size()) != batch) {
@@ -117,7 +122,8 @@ absl::Status Scan8(KernelContext& ctx) {
     ScanRun run;
     run.directions = IntsAttr(ctx, "directions");
     const int64_t steps = lens ? (*lens)[static_cast<size_t>(b)] : length;
-    if (steps < 0 || steps > length) return Bad(ctx, "sequence_lens[%d] is %d of %d", b, steps, length);
+    if (steps < 0 || steps > length)
+      return Bad(ctx, "sequence_lens[%d] is %d of %d", b, steps, length);
     if (steps == 0 && k > 0) return Unserved(ctx, "an empty sequence in the batch");
     for (size_t i = 0; i < n; ++i) run.state.emplace_back(Select(*in[i], 0, b));
     for (size_t i = 0; i < m; ++i) {
@@ -135,12 +141,19 @@ absl::Status Scan8(KernelContext& ctx) {
       const DType dtype = run.outputs[i][0].dtype();
       const int64_t row = NumElements(dims);
       dims.insert(dims.begin(), length);
+      const std::optional<int64_t> size = CheckedNumElements(dims);
+      if (!size || static_cast<uint64_t>(*size) > kMaxBufferBytes / 16)
+        return Bad(ctx, "scan output %d is too large", i);
       Tensor all(dtype, dims);
-      if (dtype != DType::kString && all.bytes() > 0) std::memset(all.mutable_data(), 0, all.bytes());
+      if (!all.defined()) return Bad(ctx, "scan output %d is too large", i);
+      if (dtype != DType::kString && all.bytes() > 0)
+        std::memset(all.mutable_data(), 0, all.bytes());
       for (size_t t = 0; t < run.outputs[i].size(); ++t) {
         const Tensor& item = run.outputs[i][t];
-        if (item.dtype() != dtype || item.size() != row) return Bad(ctx, "scan output %d changes shape", i);
-        CopyElements(dtype, DTypeSize(dtype), all.mutable_data(), static_cast<int64_t>(t) * row, item.data(), 0, row);
+        if (item.dtype() != dtype || item.size() != row)
+          return Bad(ctx, "scan output %d changes shape", i);
+        CopyElements(dtype, DTypeSize(dtype), all.mutable_data(), static_cast<int64_t>(t) * row,
+                     item.data(), 0, row);
       }
       outputs[i].push_back(std::move(all));
     }

@@ -1,8 +1,11 @@
-// Vectors of the widest registers that this build may use, written with the compilers' vector extensions.
+// Vectors of the widest registers that this build may use, written with the compilers' vector
+// extensions.
 //
-// Vec<T> holds kLanes<T> elements of float, double, uint32_t or uint64_t (integers are unsigned so that they wrap).
-// +, −, ×, comparisons and ?: work element by element; a * b + c contracts to a fused multiply-add where the target
-// has one. Loads and stores are unaligned; the N forms touch the first n elements only.
+// Vec<T> holds kLanes<T> elements of float, double, uint32_t or uint64_t (integers are unsigned so
+// that they wrap).
+// +, −, ×, comparisons and ?: work element by element; a * b + c contracts to a fused multiply-add
+// where the target has one. Loads and stores are unaligned; the N forms touch the first n elements
+// only.
 #ifndef RETUPLE_KERNELS_DENSE_SIMD_H_
 #define RETUPLE_KERNELS_DENSE_SIMD_H_
 
@@ -26,10 +29,10 @@ inline constexpr int kVecBytes = 16;
 
 template <typename T>
 struct VecOf;
-#define RETUPLE_VEC_OF(T)                                                              \
-  template <>                                                                          \
-  struct VecOf<T> {                                                                    \
-    typedef T type __attribute__((vector_size(kVecBytes)));                            \
+#define RETUPLE_VEC_OF(T)                                                                        \
+  template <>                                                                                    \
+  struct VecOf<T> {                                                                              \
+    typedef T type __attribute__((vector_size(kVecBytes)));                                      \
     typedef T unaligned __attribute__((vector_size(kVecBytes), aligned(alignof(T)), may_alias)); \
   };
 RETUPLE_VEC_OF(float)

@@ -1,5 +1,5 @@
-// Softmax, LogSoftmax and Hardmax along one axis; the forms before opset 13 see the operand as a matrix
-// [dims before axis, dims from axis on] and normalise its rows.
+// Softmax, LogSoftmax and Hardmax along one axis; the forms before opset 13 see the operand as a
+// matrix [dims before axis, dims from axis on] and normalise its rows.
 #include <cmath>
 #include <limits>
 
@@ -80,19 +80,23 @@ void ShortRows(Kind kind, int64_t rows, int64_t n, const T* x, T* y) {
         sum[i] += e;
       }
     }
-    for (int64_t i = 0; i < kBlock; ++i) sum[i] = kind == Kind::kSoftmax ? T{1} / sum[i] : std::log(sum[i]);
+    for (int64_t i = 0; i < kBlock; ++i)
+      sum[i] = kind == Kind::kSoftmax ? T{1} / sum[i] : std::log(sum[i]);
     for (int64_t k = 0; k < n; ++k) {
-      for (int64_t i = 0; i < count; ++i) y[i * n + k] = kind == Kind::kSoftmax ? v[k][i] * sum[i] : v[k][i] - sum[i];
+      for (int64_t i = 0; i < count; ++i)
+        y[i * n + k] = kind == Kind::kSoftmax ? v[k][i] * sum[i] : v[k][i] - sum[i];
     }
   }
 }
 
 // x: [outer, n, inner], along n.
 template <typename T>
-void Normalize(KernelContext& ctx, Kind kind, int64_t outer, int64_t n, int64_t inner, const T* x, T* y, T* columns) {
+void Normalize(KernelContext& ctx, Kind kind, int64_t outer, int64_t n, int64_t inner, const T* x,
+               T* y, T* columns) {
   if (inner == 1) {
     ctx.threads().ParallelFor(outer, 1 + 4000 / n, [&](int64_t begin, int64_t end) {
-      if (n <= 8 && kind != Kind::kHardmax) return ShortRows(kind, end - begin, n, x + begin * n, y + begin * n);
+      if (n <= 8 && kind != Kind::kHardmax)
+        return ShortRows(kind, end - begin, n, x + begin * n, y + begin * n);
       for (int64_t o = begin; o < end; ++o) Row(kind, x + o * n, y + o * n, n);
     });
     return;
@@ -129,7 +133,8 @@ absl::Status Run(KernelContext& ctx, Kind kind, bool flatten) {
   if (x->dtype() == DType::kF64) {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, x->dtype(), x->dims()));
     RT_ASSIGN_OR_RETURN(double* columns, ScratchOf<double>(ctx, inner == 1 ? 0 : 2 * n));
-    if (!empty) Normalize(ctx, kind, outer, n, inner, x->data<double>(), y->mutable_data<double>(), columns);
+    if (!empty)
+      Normalize(ctx, kind, outer, n, inner, x->data<double>(), y->mutable_data<double>(), columns);
     return absl::OkStatus();
   }
   if (x->dtype() != DType::kF32 && !Is16Bit(x->dtype())) {

@@ -1,4 +1,5 @@
-// DFT, STFT, MelWeightMatrix and the Hann, Hamming and Blackman windows. Computed in f64 whatever the element type.
+// DFT, STFT, MelWeightMatrix and the Hann, Hamming and Blackman windows. Computed in f64 whatever
+// the element type.
 #include <cmath>
 #include <numbers>
 
@@ -30,10 +31,12 @@ void Put(Tensor& t, int64_t i, double v) {
   }
 }
 
-// x: […, n, …, 1 or 2]: the last axis holds real or complex numbers. The axis is an attribute, or input 2.
+// x: […, n, …, 1 or 2]: the last axis holds real or complex numbers. The axis is an attribute, or
+// input 2.
 absl::Status Dft(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
-  if (!IsServedFloat(x->dtype())) return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
+  if (!IsServedFloat(x->dtype()))
+    return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
   const int r = x->rank();
   if (r < 2 || (x->dim(r - 1) != 1 && x->dim(r - 1) != 2)) {
     return Bad(ctx, "operand %s does not end in an axis of 1 or 2", DimsToString(x->dims()));
@@ -83,10 +86,13 @@ absl::Status Dft(KernelContext& ctx) {
 absl::Status Stft(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const Tensor* x, Input(ctx, 0));
   RT_ASSIGN_OR_RETURN(const int64_t step, IntInput(ctx, 1));
-  if (!IsServedFloat(x->dtype())) return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
-  if (x->rank() < 2 || x->rank() > 3) return Bad(ctx, "signal %s is not [batch, length, parts]", DimsToString(x->dims()));
+  if (!IsServedFloat(x->dtype()))
+    return Unserved(ctx, "element type %s", std::string(DTypeName(x->dtype())));
+  if (x->rank() < 2 || x->rank() > 3)
+    return Bad(ctx, "signal %s is not [batch, length, parts]", DimsToString(x->dims()));
   const int64_t parts = x->rank() == 3 ? x->dim(2) : 1;
-  if (parts != 1 && parts != 2) return Bad(ctx, "signal %s does not end in an axis of 1 or 2", DimsToString(x->dims()));
+  if (parts != 1 && parts != 2)
+    return Bad(ctx, "signal %s does not end in an axis of 1 or 2", DimsToString(x->dims()));
   const Tensor* window = nullptr;
   if (ctx.has(2)) {
     RT_ASSIGN_OR_RETURN(window, InputOf(ctx, 2, x->dtype()));
@@ -95,7 +101,8 @@ absl::Status Stft(KernelContext& ctx) {
   int64_t n = window != nullptr ? window->size() : 0;
   if (ctx.has(3)) {
     RT_ASSIGN_OR_RETURN(n, IntInput(ctx, 3));
-    if (window != nullptr && window->size() != n) return Bad(ctx, "a window of %d for frames of %d", window->size(), n);
+    if (window != nullptr && window->size() != n)
+      return Bad(ctx, "a window of %d for frames of %d", window->size(), n);
   }
   const int64_t length = x->dim(1);
   if (n < 1 || n > kMaxLength || step < 1) return Bad(ctx, "frames of %d with step %d", n, step);
@@ -128,7 +135,8 @@ absl::Status Stft(KernelContext& ctx) {
 // Fills output 0, of the attribute's type and the given shape, with value(i).
 template <typename F>
 absl::Status Generate(KernelContext& ctx, Dims dims, F value) {
-  const auto type = static_cast<DType>(IntAttr(ctx, "output_datatype", static_cast<int64_t>(DType::kF32)));
+  const auto type =
+      static_cast<DType>(IntAttr(ctx, "output_datatype", static_cast<int64_t>(DType::kF32)));
   return Dispatch<kNumeric>(ctx.op(), type, [&]<typename T>(TypeTag<T>) -> absl::Status {
     RT_ASSIGN_OR_RETURN(Tensor * y, ctx.Output(0, type, std::move(dims)));
     for (int64_t i = 0; i < y->size(); ++i) {
@@ -159,7 +167,8 @@ absl::Status Hann(KernelContext& ctx) { return CosineWindow(ctx, 0.5, 0.5, 0); }
 absl::Status Hamming(KernelContext& ctx) { return CosineWindow(ctx, 25.0 / 46, 21.0 / 46, 0); }
 absl::Status Blackman(KernelContext& ctx) { return CosineWindow(ctx, 0.42, 0.5, 0.08); }
 
-// [dft_length / 2 + 1, bands]: triangles between bin numbers that lie evenly on the mel scale, 2595 log10(1 + f / 700).
+// [dft_length / 2 + 1, bands]: triangles between bin numbers that lie evenly on the mel scale, 2595
+// log10(1 + f / 700).
 absl::Status MelWeightMatrix(KernelContext& ctx) {
   RT_ASSIGN_OR_RETURN(const int64_t bands, IntInput(ctx, 0));
   RT_ASSIGN_OR_RETURN(const int64_t length, IntInput(ctx, 1));
@@ -170,8 +179,8 @@ absl::Status MelWeightMatrix(KernelContext& ctx) {
     if (t->size() != 1 || !IsFloat(t->dtype())) return Bad(ctx, "input %d is not one float", 3 + i);
     edge[i] = t->At(0);
   }
-  if (bands < 0 || bands > kMaxLength || length < 1 || length > kMaxLength || rate < 1 || !(edge[0] >= 0) ||
-      !(edge[1] < 1e12)) {
+  if (bands < 0 || bands > kMaxLength || length < 1 || length > kMaxLength || rate < 1 ||
+      !(edge[0] >= 0) || !(edge[1] < 1e12)) {
     return Bad(ctx, "%d bands over a transform of %d at rate %d", bands, length, rate);
   }
   const int64_t bins = length / 2 + 1;
@@ -180,15 +189,19 @@ absl::Status MelWeightMatrix(KernelContext& ctx) {
   std::vector<int64_t> at(static_cast<size_t>(bands) + 2);
   for (size_t i = 0; i < at.size(); ++i) {
     const double f = 700 * (std::pow(10.0, (static_cast<double>(i) * step + low) / 2595) - 1);
-    at[i] = static_cast<int64_t>(std::floor(static_cast<double>(length + 1) * f / static_cast<double>(rate)));
+    at[i] = static_cast<int64_t>(
+        std::floor(static_cast<double>(length + 1) * f / static_cast<double>(rate)));
   }
   return Generate(ctx, {bins, bands}, [&](int64_t i) {
     const int64_t j = i / bands;
     const auto b = static_cast<size_t>(i % bands);
     const int64_t left = at[b], center = at[b + 1], right = at[b + 2];
-    if (j >= center && j < right) return static_cast<double>(right - j) / static_cast<double>(right - center);
+    if (j >= center && j < right)
+      return static_cast<double>(right - j) / static_cast<double>(right - center);
     if (left == center) return j == center ? 1.0 : 0.0;
-    return j >= left && j <= center ? static_cast<double>(j - left) / static_cast<double>(center - left) : 0.0;
+    return j >= left && j <= center
+               ? static_cast<double>(j - left) / static_cast<double>(center - left)
+               : 0.0;
   });
 }
 

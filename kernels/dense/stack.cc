@@ -9,8 +9,9 @@ absl::Status Stack(KernelContext& ctx, int o, std::span<const Tensor> items, int
   const Tensor& first = items[0];
   for (const Tensor& t : items) {
     if (t.dtype() != first.dtype() || t.dims() != first.dims()) {
-      return Bad(ctx, "scan output %d changes from %s%s to %s%s", o, std::string(DTypeName(first.dtype())),
-                 DimsToString(first.dims()), std::string(DTypeName(t.dtype())), DimsToString(t.dims()));
+      return Bad(ctx, "scan output %d changes from %s%s to %s%s", o,
+                 std::string(DTypeName(first.dtype())), DimsToString(first.dims()),
+                 std::string(DTypeName(t.dtype())), DimsToString(t.dims()));
     }
   }
   RT_ASSIGN_OR_RETURN(const int at, NormalizeAxis(ctx, axis, first.rank() + 1));
@@ -23,7 +24,8 @@ absl::Status Stack(KernelContext& ctx, int o, std::span<const Tensor> items, int
   for (int64_t i = 0; i < n; ++i) {
     const Tensor& t = items[static_cast<size_t>(reverse ? n - 1 - i : i)];
     for (int64_t j = 0; j < outer; ++j) {
-      CopyElements(t.dtype(), width, y->mutable_data(), (j * n + i) * inner, t.data(), j * inner, inner);
+      CopyElements(t.dtype(), width, y->mutable_data(), (j * n + i) * inner, t.data(), j * inner,
+                   inner);
     }
   }
   return absl::OkStatus();

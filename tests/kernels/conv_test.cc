@@ -1,4 +1,5 @@
-// Convolutions and poolings against the definition, over every method that the shape may choose; hostile inputs.
+// Convolutions and poolings against the definition, over every method that the shape may choose;
+// hostile inputs.
 #include "tests/kernels/dense_test_util.h"
 
 namespace retuple {
@@ -20,12 +21,15 @@ Tensor DirectConv(const ConvCase& c, const Tensor& x, const Tensor& w, const Ten
   const size_t r = c.x.size() - 2;
   Dims out{c.x[0], c.w[0]};
   for (size_t i = 0; i < r; ++i) {
-    out.push_back((c.x[i + 2] + c.pads[i] + c.pads[r + i] - (c.w[i + 2] - 1) * c.dilations[i] - 1) / c.strides[i] + 1);
+    out.push_back((c.x[i + 2] + c.pads[i] + c.pads[r + i] - (c.w[i + 2] - 1) * c.dilations[i] - 1) /
+                      c.strides[i] +
+                  1);
   }
   Tensor y(DType::kF32, out);
   const int64_t cg = c.w[1], mg = c.w[0] / c.group;
   const auto at = [&](const Dims& d, size_t i) { return i + 2 < d.size() ? d[i + 2] : 1; };
-  const int64_t kernel = NumElements(std::span(c.w).subspan(2)), pixels = NumElements(std::span(out).subspan(2));
+  const int64_t kernel = NumElements(std::span(c.w).subspan(2)),
+                pixels = NumElements(std::span(out).subspan(2));
   for (int64_t n = 0; n < out[0]; ++n) {
     for (int64_t m = 0; m < out[1]; ++m) {
       for (int64_t p = 0; p < pixels; ++p) {
@@ -45,7 +49,8 @@ Tensor DirectConv(const ConvCase& c, const Tensor& x, const Tensor& w, const Ten
             }
             if (!inside) continue;
             const int64_t channel = m / mg * cg + ci;
-            sum += x.At((n * c.x[1] + channel) * stride + offset) * w.At((m * cg + ci) * kernel + k);
+            sum +=
+                x.At((n * c.x[1] + channel) * stride + offset) * w.At((m * cg + ci) * kernel + k);
           }
         }
         y.mutable_data<float>()[(n * out[1] + m) * pixels + p] = static_cast<float>(sum);
@@ -64,11 +69,11 @@ TEST(ConvTest, EveryMethodAgreesWithTheDefinition) {
       {{1, 3, 9, 11}, {5, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
       {{2, 3, 20, 17}, {16, 3, 3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
       {{1, 4, 12, 12}, {9, 4, 5, 3}, {2, 1}, {1, 2}, {0, 2, 3, 1}},
-      {{1, 8, 13, 15}, {40, 8, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // pointwise
-      {{2, 8, 13, 15}, {7, 8, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},    // direct
+      {{1, 8, 13, 15}, {40, 8, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},  // pointwise
+      {{2, 8, 13, 15}, {7, 8, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // direct
       {{1, 8, 13, 15}, {40, 8, 1, 1}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
-      {{2, 24, 1, 1}, {40, 24, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // one pixel
-      {{1, 24, 4, 4}, {40, 24, 3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},   // four pixels
+      {{2, 24, 1, 1}, {40, 24, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},  // one pixel
+      {{1, 24, 4, 4}, {40, 24, 3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},  // four pixels
       {{1, 300, 2, 2}, {33, 300, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
       {{2, 6, 14, 14}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 6},  // depthwise
       {{1, 6, 7, 7}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 6},
@@ -85,7 +90,7 @@ TEST(ConvTest, EveryMethodAgreesWithTheDefinition) {
       {{1, 64, 16, 70}, {24, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
       {{1, 300, 20, 20}, {17, 300, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
       {{1, 128, 56, 56}, {32, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 2},
-      {{2, 5, 30}, {11, 5, 3}, {1}, {1}, {1, 1}},                        // 1-D
+      {{2, 5, 30}, {11, 5, 3}, {1}, {1}, {1, 1}},  // 1-D
       {{2, 5, 30}, {11, 5, 4}, {3}, {2}, {2, 1}},
       {{1, 5, 30}, {5, 1, 3}, {1}, {1}, {1, 1}, 5},
       {{1, 3, 6, 7, 8}, {4, 3, 2, 3, 3}, {1, 2, 1}, {1, 1, 2}, {1, 0, 1, 0, 1, 2}},  // 3-D
@@ -113,7 +118,9 @@ TEST(ConvTest, ShapesMayChangeFromRunToRun) {
   const VarId x = g.AddInput("x", Type::Unknown());
   const Tensor w = RandomF32({40, 32, 3, 3}, rng);
   const AttrMap attrs{{"pads", Ints{1, 1, 1, 1}}};
-  const VarId y = g.output(g.AddApply(g.InternOp(MakeTestOp("Conv", attrs)), std::vector<VarId>{x, g.AddConstant(w)}), 0);
+  const VarId y = g.output(
+      g.AddApply(g.InternOp(MakeTestOp("Conv", attrs)), std::vector<VarId>{x, g.AddConstant(w)}),
+      0);
   g.AddOutput("y", y);
   auto plan = Plan::Compile(g);
   ASSERT_TRUE(plan.ok());
@@ -121,29 +128,35 @@ TEST(ConvTest, ShapesMayChangeFromRunToRun) {
     const Tensor in = RandomF32({1, 32, size, size}, rng);
     auto got = (*plan)->Run(std::vector<Value>{in});
     ASSERT_TRUE(got.ok()) << got.status();
-    ExpectNear((*got)[0].tensor, *Eval(MakeTestOp("Conv", attrs), {in, w}), 1e-4, 1e-4, "size " + std::to_string(size));
+    ExpectNear((*got)[0].tensor, *Eval(MakeTestOp("Conv", attrs), {in, w}), 1e-4, 1e-4,
+               "size " + std::to_string(size));
   }
 }
 
 TEST(ConvTest, HostileAttributesAreErrors) {
-  const Tensor x = testing::F32({1, 1, 4, 4}, std::vector<float>(16, 1)), w = testing::F32({1, 1, 2, 2}, {1, 1, 1, 1});
+  const Tensor x = testing::F32({1, 1, 4, 4}, std::vector<float>(16, 1)),
+               w = testing::F32({1, 1, 2, 2}, {1, 1, 1, 1});
   const int64_t big = int64_t{1} << 62;
   const std::vector<AttrMap> attrs = {
-      {{"strides", Ints{0, 1}}},       {{"strides", Ints{1}}},          {{"dilations", Ints{-1, 1}}},
-      {{"dilations", Ints{big, big}}}, {{"pads", Ints{-1, 0, 0, 0}}},   {{"pads", Ints{big, big, big, big}}},
-      {{"pads", Ints{1, 1}}},          {{"group", int64_t{0}}},         {{"group", int64_t{3}}},
-      {{"group", big}},                {{"kernel_shape", Ints{3, 3}}},  {{"auto_pad", std::string("NEARLY")}},
-      {{"dilations", Ints{4, 4}}},     {{"pads", Ints{1 << 30, 1 << 30, 1 << 30, 1 << 30}}},
+      {{"strides", Ints{0, 1}}},      {{"strides", Ints{1}}},
+      {{"dilations", Ints{-1, 1}}},   {{"dilations", Ints{big, big}}},
+      {{"pads", Ints{-1, 0, 0, 0}}},  {{"pads", Ints{big, big, big, big}}},
+      {{"pads", Ints{1, 1}}},         {{"group", int64_t{0}}},
+      {{"group", int64_t{3}}},        {{"group", big}},
+      {{"kernel_shape", Ints{3, 3}}}, {{"auto_pad", std::string("NEARLY")}},
+      {{"dilations", Ints{4, 4}}},    {{"pads", Ints{1 << 30, 1 << 30, 1 << 30, 1 << 30}}},
   };
   for (size_t i = 0; i < attrs.size(); ++i) {
     EXPECT_FALSE(Eval(MakeTestOp("Conv", attrs[i]), {x, w}).ok()) << i;
   }
-  EXPECT_FALSE(Eval(MakeTestOp("Conv"), {x, testing::F32({1, 2, 2, 2}, std::vector<float>(8))}).ok());
+  EXPECT_FALSE(
+      Eval(MakeTestOp("Conv"), {x, testing::F32({1, 2, 2, 2}, std::vector<float>(8))}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("Conv"), {x, w, testing::F32({2}, {1, 1})}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("Conv"), {testing::F32({4}, {1, 1, 1, 1}), w}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("ConvTranspose", {{"output_shape", Ints{-3, 4}}}), {x, w}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("ConvTranspose", {{"strides", Ints{big, big}}}), {x, w}).ok());
-  EXPECT_FALSE(Eval(MakeTestOp("ConvTranspose", {{"strides", Ints{1 << 30, 1 << 30}}}), {x, w}).ok());
+  EXPECT_FALSE(
+      Eval(MakeTestOp("ConvTranspose", {{"strides", Ints{1 << 30, 1 << 30}}}), {x, w}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("MaxPool", {{"kernel_shape", Ints{9, 9}}}), {x}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("MaxPool", {{"kernel_shape", Ints{0, 1}}}), {x}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("AveragePool", {{"kernel_shape", Ints{2}}}), {x}).ok());
@@ -166,12 +179,15 @@ TEST(ConvTest, TransposeIsAdjoint) {
     AttrMap attrs = Attrs(c);
     attrs["output_shape"] = Ints(c.x.begin() + 2, c.x.end());
     attrs.erase("pads");
-    // Exactly the pads of the convolution: the output's size follows from them but for the remainder of the stride.
+    // Exactly the pads of the convolution: the output's size follows from them but for the
+    // remainder of the stride.
     attrs = Attrs(c);
     Ints extra;
     for (size_t i = 0; i + 2 < c.x.size(); ++i) {
       const size_t r = c.x.size() - 2;
-      extra.push_back((c.x[i + 2] + c.pads[i] + c.pads[r + i] - (c.w[i + 2] - 1) * c.dilations[i] - 1) % c.strides[i]);
+      extra.push_back(
+          (c.x[i + 2] + c.pads[i] + c.pads[r + i] - (c.w[i + 2] - 1) * c.dilations[i] - 1) %
+          c.strides[i]);
     }
     attrs["output_padding"] = extra;
     const Tensor back = *Eval(MakeTestOp("ConvTranspose", attrs), {y, w});
@@ -191,8 +207,10 @@ TEST(PoolTest, MaxAndAverageAgreeWithTheDefinition) {
         for (int64_t ceil : {0, 1}) {
           const int64_t h = 13, w = 22;
           const Tensor x = RandomF32({1, 3, h, w}, rng);
-          const AttrMap attrs{{"ceil_mode", ceil}, {"kernel_shape", Ints{kernel, kernel}},
-                              {"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}};
+          const AttrMap attrs{{"ceil_mode", ceil},
+                              {"kernel_shape", Ints{kernel, kernel}},
+                              {"pads", Ints(4, pad)},
+                              {"strides", Ints{stride, stride}}};
           auto values = EvaluateOp(MakeTestOp("MaxPool", attrs), std::vector<Value>{x});
           ASSERT_TRUE(values.ok()) << values.status();
           const Tensor max = (*values)[0].tensor, indices = (*values)[1].tensor;
@@ -216,7 +234,8 @@ TEST(PoolTest, MaxAndAverageAgreeWithTheDefinition) {
             }
             ASSERT_EQ(max.At(i), best) << kernel << stride << pad << ceil;
             ASSERT_EQ(x.At(indices.IntAt(i)), best);
-            ASSERT_NEAR(average->At(i), sum / static_cast<double>(count), 1e-6) << kernel << stride << pad << ceil;
+            ASSERT_NEAR(average->At(i), sum / static_cast<double>(count), 1e-6)
+                << kernel << stride << pad << ceil;
           }
         }
       }

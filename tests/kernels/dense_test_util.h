@@ -34,7 +34,9 @@ inline Tensor RandomF32(Dims dims, std::mt19937& rng, float lo = -1, float hi = 
   return t;
 }
 
-inline std::vector<float> Floats(const Tensor& t) { return {t.data<float>(), t.data<float>() + t.size()}; }
+inline std::vector<float> Floats(const Tensor& t) {
+  return {t.data<float>(), t.data<float>() + t.size()};
+}
 
 // Evaluates an op with one used output; an undefined tensor stands for an absent input.
 inline absl::StatusOr<Tensor> Eval(const Op& op, const std::vector<Tensor>& inputs) {
@@ -46,7 +48,8 @@ inline absl::StatusOr<Tensor> Eval(const Op& op, const std::vector<Tensor>& inpu
 }
 
 // |a − b| <= abs + rel · |b| everywhere.
-inline void ExpectNear(const Tensor& a, const Tensor& b, double abs, double rel, const std::string& what) {
+inline void ExpectNear(const Tensor& a, const Tensor& b, double abs, double rel,
+                       const std::string& what) {
   ASSERT_EQ(a.dtype(), b.dtype()) << what;
   ASSERT_EQ(a.dims(), b.dims()) << what;
   for (int64_t i = 0; i < a.size(); ++i) {

@@ -7,17 +7,19 @@
 namespace retuple {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::Eval;
 using testing::ExpectNear;
 using testing::F32;
 using testing::Floats;
+using ::testing::HasSubstr;
 using testing::MakeTestOp;
 using testing::RandomF32;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
-VarId Add1(Graph& g, std::string_view form, std::vector<VarId> inputs, AttrMap attrs = {}, std::string name = "") {
-  return g.output(g.AddApply(g.InternOp(MakeTestOp(form, std::move(attrs))), inputs, std::move(name)), 0);
+VarId Add1(Graph& g, std::string_view form, std::vector<VarId> inputs, AttrMap attrs = {},
+           std::string name = "") {
+  return g.output(
+      g.AddApply(g.InternOp(MakeTestOp(form, std::move(attrs))), inputs, std::move(name)), 0);
 }
 
 Type Vector(int64_t n) { return Type::Tensor(DType::kF32, {Dim(n)}); }
@@ -73,7 +75,7 @@ TEST(PlanTest, ViewsKeepTheirBufferFromBeingOverwritten) {
   const VarId a = Add1(g, "Neg", {x});
   const VarId shape = g.AddConstant(Tensor::VectorI64(std::vector<int64_t>{4}));
   const VarId view = Add1(g, "Reshape", {a, shape});
-  const VarId b = Add1(g, "Exp", {a});   // the last reader of a, whose memory the view still holds
+  const VarId b = Add1(g, "Exp", {a});  // the last reader of a, whose memory the view still holds
   const VarId c = Add1(g, "Relu", {b});
   g.AddOutput("view", Add1(g, "Neg", {view}));
   g.AddOutput("c", c);
@@ -110,11 +112,16 @@ TEST(PlanTest, InputErrors) {
   auto plan = Plan::Compile(g);
   ASSERT_TRUE(plan.ok());
   EXPECT_THAT((*plan)->Run({}).status().message(), HasSubstr("'x' is missing"));
-  EXPECT_EQ((*plan)->Run(std::vector<Value>{F32({3}, {1, 2, 3})}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT((*plan)->Run(std::vector<Value>{Tensor::VectorI64(std::vector<int64_t>{1, 2})}).status().message(),
+  EXPECT_EQ((*plan)->Run(std::vector<Value>{F32({3}, {1, 2, 3})}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT((*plan)
+                  ->Run(std::vector<Value>{Tensor::VectorI64(std::vector<int64_t>{1, 2})})
+                  .status()
+                  .message(),
               HasSubstr("wants f32[2], not i64[2]"));
   EXPECT_FALSE((*plan)->Run(std::vector<Value>{Value::Sequence({})}).ok());
-  EXPECT_TRUE((*plan)->Run(std::vector<Value>{F32({2}, {1, 2})}).ok()) << "a failed run leaves the plan usable";
+  EXPECT_TRUE((*plan)->Run(std::vector<Value>{F32({2}, {1, 2})}).ok())
+      << "a failed run leaves the plan usable";
   g.set_default(x, F32({2}, {5, 6}));
   EXPECT_THAT(Floats((*(*plan)->Run({}))[0].tensor), ElementsAre(-5, -6));
 }
@@ -126,11 +133,14 @@ TEST(PlanTest, ErrorsNameTheNode) {
   g.AddOutput("z", Add1(g, "MatMul", {x, y}, {}, "product"));
   auto plan = Plan::Compile(g);
   ASSERT_TRUE(plan.ok());
-  EXPECT_THAT((*plan)->Run(std::vector<Value>{F32({2}, {1, 2}), F32({3}, {1, 2, 3})}).status().message(),
-              HasSubstr("MatMul 'product'"));
+  EXPECT_THAT(
+      (*plan)->Run(std::vector<Value>{F32({2}, {1, 2}), F32({3}, {1, 2, 3})}).status().message(),
+      HasSubstr("MatMul 'product'"));
   Graph h;
   const VarId u = h.AddInput("u", Type::Unknown());
-  h.AddOutput("v", h.output(h.AddApply(h.InternOp(MakeOpaqueOp("acme", "Foo", {}, 1)), std::vector<VarId>{u}), 0));
+  h.AddOutput("v", h.output(h.AddApply(h.InternOp(MakeOpaqueOp("acme", "Foo", {}, 1)),
+                                       std::vector<VarId>{u}),
+                            0));
   EXPECT_EQ(Plan::Compile(h).status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(Plan::Compile(h).status().message(), HasSubstr("acme::Foo"));
 }
@@ -189,7 +199,8 @@ TEST(SubgraphTest, TheBranchNotTakenDoesNotRun) {
   auto plan = Plan::Compile(g);
   ASSERT_TRUE(plan.ok()) << plan.status();
   auto run = [&](bool cond) {
-    return (*plan)->Run(std::vector<Value>{Tensor::Scalar<uint8_t>(DType::kBool, cond), F32({2}, {1, 2})});
+    return (*plan)->Run(
+        std::vector<Value>{Tensor::Scalar<uint8_t>(DType::kBool, cond), F32({2}, {1, 2})});
   };
   for (int i = 0; i < 3; ++i) {
     auto out = run(true);
@@ -226,7 +237,8 @@ TEST(SubgraphTest, LoopCarriesValuesAndStacksScans) {
   auto plan = Plan::Compile(g);
   ASSERT_TRUE(plan.ok()) << plan.status();
   auto run = [&](int64_t n) {
-    return (*plan)->Run(std::vector<Value>{Tensor::ScalarI64(n), F32({2}, {0, 1}), F32({2}, {1, 10})});
+    return (*plan)->Run(
+        std::vector<Value>{Tensor::ScalarI64(n), F32({2}, {0, 1}), F32({2}, {1, 10})});
   };
   for (int i = 0; i < 2; ++i) {
     auto out = run(3);
@@ -245,7 +257,8 @@ TEST(SubgraphTest, LoopCarriesValuesAndStacksScans) {
   EXPECT_EQ((*plan)->peak_bytes(), small);
 }
 
-// A chain of convolution, addition and activation runs as one kernel; the result is that of the separate operators.
+// A chain of convolution, addition and activation runs as one kernel; the result is that of the
+// separate operators.
 TEST(ChainTest, ConvAddActivation) {
   std::mt19937 rng(7);
   const std::vector<Dims> addends = {{1, 16, 6, 6}, {16, 1, 1}, {1, 1, 6, 6}, {2, 16, 6, 6}, {1}};
@@ -254,7 +267,8 @@ TEST(ChainTest, ConvAddActivation) {
       Graph g;
       const VarId x = g.AddInput("x", Type::Unknown());
       const VarId r = g.AddInput("r", Type::Unknown());
-      const Tensor w = RandomF32({16, 8, 3, 3}, rng), b = RandomF32({16}, rng), slope = RandomF32({16, 1, 1}, rng);
+      const Tensor w = RandomF32({16, 8, 3, 3}, rng), b = RandomF32({16}, rng),
+                   slope = RandomF32({16, 1, 1}, rng);
       const AttrMap attrs{{"pads", Ints{1, 1, 1, 1}}};
       const VarId conv = Add1(g, "Conv", {x, g.AddConstant(w), g.AddConstant(b)}, attrs);
       const VarId sum = Add1(g, "Add", {r, conv});
@@ -270,7 +284,8 @@ TEST(ChainTest, ConvAddActivation) {
       ASSERT_TRUE(got.ok()) << got.status();
       const Tensor c = *Eval(MakeTestOp("Conv", attrs), {tx, w, b});
       const Tensor s = *Eval(MakeTestOp("Add"), {c, tr});
-      const Tensor want = prelu ? *Eval(MakeTestOp(form), {s, slope}) : *Eval(MakeTestOp(form), {s});
+      const Tensor want =
+          prelu ? *Eval(MakeTestOp(form), {s, slope}) : *Eval(MakeTestOp(form), {s});
       ExpectNear((*got)[0].tensor, want, 1e-5, 1e-5, form);
     }
   }
@@ -306,7 +321,9 @@ TEST(ChainTest, ProductAndBias) {
     const Tensor tx = RandomF32(dims, rng);
     auto got = (*plan)->Run(std::vector<Value>{tx});
     ASSERT_TRUE(got.ok()) << got.status();
-    ExpectNear((*got)[0].tensor, *Eval(MakeTestOp("Add"), {*Eval(MakeTestOp("MatMul"), {tx, w}), b}), 1e-6, 1e-6, "sum");
+    ExpectNear((*got)[0].tensor,
+               *Eval(MakeTestOp("Add"), {*Eval(MakeTestOp("MatMul"), {tx, w}), b}), 1e-6, 1e-6,
+               "sum");
   }
 }
 

@@ -53,18 +53,22 @@ TEST(MatMulTest, BatchesBroadcast) {
     for (int64_t r = 0; r < 3; ++r) {
       for (int64_t c = 0; c < 6; ++c) {
         double s = 0;
-        for (int64_t p = 0; p < 4; ++p) s += a.At((i / 5 * 3 + r) * 4 + p) * b.At((i % 5 * 4 + p) * 6 + c);
+        for (int64_t p = 0; p < 4; ++p)
+          s += a.At((i / 5 * 3 + r) * 4 + p) * b.At((i % 5 * 4 + p) * 6 + c);
         EXPECT_NEAR(y.At((i * 3 + r) * 6 + c), s, 1e-5);
       }
     }
   }
   EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({4}, rng), b})->dims(), (Dims{5, 6}));
-  EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({2, 3, 4}, rng), RandomF32({4}, rng)})->dims(), (Dims{2, 3}));
+  EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({2, 3, 4}, rng), RandomF32({4}, rng)})->dims(),
+            (Dims{2, 3}));
   EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({4}, rng), RandomF32({4}, rng)})->dims(), Dims{});
-  EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({0, 4}, rng), RandomF32({4, 3}, rng)})->dims(), (Dims{0, 3}));
+  EXPECT_EQ(Eval(MakeTestOp("MatMul"), {RandomF32({0, 4}, rng), RandomF32({4, 3}, rng)})->dims(),
+            (Dims{0, 3}));
   EXPECT_FALSE(Eval(MakeTestOp("MatMul"), {F32({}, {1}), F32({}, {1})}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("MatMul"), {RandomF32({3, 4}, rng), RandomF32({3, 4}, rng)}).ok());
-  EXPECT_FALSE(Eval(MakeTestOp("MatMul"), {RandomF32({2, 3, 4}, rng), RandomF32({3, 4, 4}, rng)}).ok());
+  EXPECT_FALSE(
+      Eval(MakeTestOp("MatMul"), {RandomF32({2, 3, 4}, rng), RandomF32({3, 4, 4}, rng)}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("MatMul"), {RandomF32({3, 4}, rng), Tensor::ScalarI64(3)}).ok());
 }
 
@@ -75,16 +79,20 @@ TEST(GemmTest, TransposesScalesAndBroadcasts) {
     for (int64_t tb : {0, 1}) {
       for (float alpha : {1.0f, 0.5f}) {
         for (const Dims& c_dims : {Dims{m, n}, Dims{n}, Dims{1, n}, Dims{m, 1}, Dims{}, Dims{1}}) {
-          const Tensor a = RandomF32(ta ? Dims{k, m} : Dims{m, k}, rng), b = RandomF32(tb ? Dims{n, k} : Dims{k, n}, rng);
+          const Tensor a = RandomF32(ta ? Dims{k, m} : Dims{m, k}, rng),
+                       b = RandomF32(tb ? Dims{n, k} : Dims{k, n}, rng);
           const Tensor c = RandomF32(c_dims, rng);
-          const AttrMap attrs{{"alpha", alpha}, {"beta", 2 * alpha}, {"transA", ta}, {"transB", tb}};
+          const AttrMap attrs{
+              {"alpha", alpha}, {"beta", 2 * alpha}, {"transA", ta}, {"transB", tb}};
           auto y = Eval(MakeTestOp("Gemm", attrs), {a, b, c});
           ASSERT_TRUE(y.ok()) << y.status();
-          const int64_t cols = c_dims.empty() ? 1 : c_dims.back(), rows = c_dims.size() == 2 ? c_dims[0] : 1;
+          const int64_t cols = c_dims.empty() ? 1 : c_dims.back(),
+                        rows = c_dims.size() == 2 ? c_dims[0] : 1;
           for (int64_t i = 0; i < m; ++i) {
             for (int64_t j = 0; j < n; ++j) {
               double s = 0;
-              for (int64_t p = 0; p < k; ++p) s += a.At(ta ? p * m + i : i * k + p) * b.At(tb ? j * k + p : p * n + j);
+              for (int64_t p = 0; p < k; ++p)
+                s += a.At(ta ? p * m + i : i * k + p) * b.At(tb ? j * k + p : p * n + j);
               s = alpha * s + 2 * alpha * c.At((rows == 1 ? 0 : i * cols) + (cols == 1 ? 0 : j));
               ASSERT_NEAR(y->At(i * n + j), s, 1e-4);
             }
@@ -94,7 +102,9 @@ TEST(GemmTest, TransposesScalesAndBroadcasts) {
     }
   }
   EXPECT_FALSE(Eval(MakeTestOp("Gemm"), {F32({2}, {1, 2}), F32({2}, {1, 2})}).ok());
-  EXPECT_FALSE(Eval(MakeTestOp("Gemm"), {F32({1, 2}, {1, 2}), F32({2, 1}, {1, 2}), F32({3}, {1, 2, 3})}).ok());
+  EXPECT_FALSE(
+      Eval(MakeTestOp("Gemm"), {F32({1, 2}, {1, 2}), F32({2, 1}, {1, 2}), F32({3}, {1, 2, 3})})
+          .ok());
 }
 
 TEST(MatMulTest, IntegersWrapAndBytesAreExact) {
@@ -146,7 +156,8 @@ TEST(LstmTest, AgreesWithTheEquations) {
   const int64_t seq = 5, in = 7, hidden = 19;
   const Tensor x = RandomF32({seq, 1, in}, rng), w = RandomF32({1, 4 * hidden, in}, rng);
   const Tensor r = RandomF32({1, 4 * hidden, hidden}, rng), b = RandomF32({1, 8 * hidden}, rng);
-  auto out = EvaluateOp(MakeTestOp("LSTM", {{"hidden_size", hidden}}), std::vector<Value>{x, w, r, b});
+  auto out =
+      EvaluateOp(MakeTestOp("LSTM", {{"hidden_size", hidden}}), std::vector<Value>{x, w, r, b});
   ASSERT_TRUE(out.ok()) << out.status();
   std::vector<double> h(hidden, 0), c(hidden, 0);
   for (int64_t t = 0; t < seq; ++t) {
@@ -168,19 +179,22 @@ TEST(LstmTest, AgreesWithTheEquations) {
   }
 }
 
-// A reversed run is a forward run on the reversed sequence; both together are the bidirectional one; a shorter sequence
-// in a batch is a run of its own.
+// A reversed run is a forward run on the reversed sequence; both together are the bidirectional
+// one; a shorter sequence in a batch is a run of its own.
 TEST(RecurrentTest, DirectionsAndLengths) {
   std::mt19937 rng(7);
   const int64_t seq = 4, in = 3, hidden = 5;
-  for (const auto& [form, gates] : {std::pair<const char*, int64_t>{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}}) {
+  for (const auto& [form, gates] :
+       {std::pair<const char*, int64_t>{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}}) {
     const Tensor x = RandomF32({seq, 2, in}, rng), w = RandomF32({2, gates * hidden, in}, rng);
-    const Tensor r = RandomF32({2, gates * hidden, hidden}, rng), b = RandomF32({2, 2 * gates * hidden}, rng);
+    const Tensor r = RandomF32({2, gates * hidden, hidden}, rng),
+                 b = RandomF32({2, 2 * gates * hidden}, rng);
     Tensor lengths(DType::kI32, {2});
     lengths.mutable_data<int32_t>()[0] = 4;
     lengths.mutable_data<int32_t>()[1] = 2;
-    auto both = EvaluateOp(MakeTestOp(form, {{"direction", std::string("bidirectional")}, {"hidden_size", hidden}}),
-                           std::vector<Value>{x, w, r, b, lengths});
+    auto both = EvaluateOp(
+        MakeTestOp(form, {{"direction", std::string("bidirectional")}, {"hidden_size", hidden}}),
+        std::vector<Value>{x, w, r, b, lengths});
     ASSERT_TRUE(both.ok()) << form << both.status();
     const Tensor y = (*both)[0].tensor;  // [seq, 2, batch, hidden]
     // Batch element 1, direction 1, alone.
@@ -190,10 +204,12 @@ TEST(RecurrentTest, DirectionsAndLengths) {
       return p;
     };
     Tensor short_x(DType::kF32, {2, 1, in});
-    for (int64_t t = 0; t < 2; ++t) std::copy_n(x.data<float>() + (t * 2 + 1) * in, in, short_x.mutable_data<float>() + t * in);
+    for (int64_t t = 0; t < 2; ++t)
+      std::copy_n(x.data<float>() + (t * 2 + 1) * in, in, short_x.mutable_data<float>() + t * in);
     const Tensor b1 = part(b, 1).Reshaped({1, 2 * gates * hidden});
-    auto alone = EvaluateOp(MakeTestOp(form, {{"direction", std::string("reverse")}, {"hidden_size", hidden}}),
-                            std::vector<Value>{short_x, part(w, gates * hidden), part(r, gates * hidden), b1});
+    auto alone = EvaluateOp(
+        MakeTestOp(form, {{"direction", std::string("reverse")}, {"hidden_size", hidden}}),
+        std::vector<Value>{short_x, part(w, gates * hidden), part(r, gates * hidden), b1});
     ASSERT_TRUE(alone.ok()) << form << alone.status();
     for (int64_t t = 0; t < seq; ++t) {
       for (int64_t i = 0; i < hidden; ++i) {
@@ -206,14 +222,17 @@ TEST(RecurrentTest, DirectionsAndLengths) {
 
 TEST(RecurrentTest, MismatchesAreErrors) {
   std::mt19937 rng(8);
-  const Tensor x = RandomF32({4, 2, 3}, rng), w = RandomF32({1, 20, 3}, rng), r = RandomF32({1, 20, 5}, rng);
+  const Tensor x = RandomF32({4, 2, 3}, rng), w = RandomF32({1, 20, 3}, rng),
+               r = RandomF32({1, 20, 5}, rng);
   EXPECT_TRUE(Eval(MakeTestOp("LSTM", {{"hidden_size", int64_t{5}}}), {x, w, r}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("LSTM", {{"hidden_size", int64_t{6}}}), {x, w, r}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("LSTM"), {x, w, RandomF32({1, 20, 4}, rng)}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("LSTM"), {x, w, r, RandomF32({1, 39}, rng)}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("LSTM", {{"direction", std::string("sideways")}}), {x, w, r}).ok());
   EXPECT_FALSE(Eval(MakeTestOp("LSTM", {{"activations", Strings{"Sigmoid"}}}), {x, w, r}).ok());
-  EXPECT_FALSE(Eval(MakeTestOp("LSTM", {{"activations", Strings{"Sigmoid", "Nope", "Tanh"}}}), {x, w, r}).ok());
+  EXPECT_FALSE(
+      Eval(MakeTestOp("LSTM", {{"activations", Strings{"Sigmoid", "Nope", "Tanh"}}}), {x, w, r})
+          .ok());
   Tensor lengths(DType::kI32, {2});
   lengths.mutable_data<int32_t>()[0] = 9;
   lengths.mutable_data<int32_t>()[1] = -1;
@@ -224,14 +243,18 @@ TEST(RecurrentTest, MismatchesAreErrors) {
 TEST(EinsumTest, EquationsAndErrors) {
   std::mt19937 rng(9);
   const Tensor a = RandomF32({3, 4}, rng), b = RandomF32({4, 5}, rng);
-  auto einsum = [](std::string e, std::vector<Tensor> x) { return Eval(MakeTestOp("Einsum", {{"equation", e}}), x); };
-  ExpectNear(*einsum("ij,jk->ik", {a, b}), *Eval(MakeTestOp("MatMul"), {a, b}), 1e-5, 1e-5, "product");
+  auto einsum = [](std::string e, std::vector<Tensor> x) {
+    return Eval(MakeTestOp("Einsum", {{"equation", e}}), x);
+  };
+  ExpectNear(*einsum("ij,jk->ik", {a, b}), *Eval(MakeTestOp("MatMul"), {a, b}), 1e-5, 1e-5,
+             "product");
   ExpectNear(*einsum("ij,jk", {a, b}), *Eval(MakeTestOp("MatMul"), {a, b}), 1e-5, 1e-5, "implicit");
   EXPECT_EQ(einsum("ij->ji", {a})->dims(), (Dims{4, 3}));
   EXPECT_EQ(einsum("ij,kl->", {a, b})->dims(), Dims{});
   EXPECT_EQ(einsum("...ij,...jk->...ik", {RandomF32({2, 3, 4}, rng), b})->dims(), (Dims{2, 3, 5}));
   EXPECT_EQ(einsum("ii->i", {RandomF32({3, 3}, rng)})->dims(), (Dims{3}));
-  for (const char* e : {"ij,jk->il", "ij->ii", "ij", "i.j->i", "ij,jk,kl->il", "i?->i", "ij,jk->...ik->", ""}) {
+  for (const char* e :
+       {"ij,jk->il", "ij->ii", "ij", "i.j->i", "ij,jk,kl->il", "i?->i", "ij,jk->...ik->", ""}) {
     EXPECT_FALSE(einsum(e, {a, b}).ok()) << e;
   }
   EXPECT_FALSE(einsum("ij,ij->ij", {a, b}).ok());
