@@ -23,7 +23,8 @@ function(retuple_library name)
   add_library(retuple::${name} ALIAS retuple_${name})
   set_target_properties(retuple_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
   target_compile_features(retuple_${name} PUBLIC cxx_std_20)
-  target_compile_options(retuple_${name} PRIVATE -Wall -Wextra -Wno-unused-parameter -Wno-restrict -Wno-maybe-uninitialized)
+  target_compile_options(retuple_${name} PRIVATE -Wall -Wextra -Wno-unused-parameter
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)  # false alarms of g++ 12
   target_include_directories(retuple_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/retuple>)
   target_link_libraries(retuple_${name} PUBLIC ${A_LINKS} PRIVATE ${A_PRIVATE_LINKS})

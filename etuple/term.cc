@@ -104,6 +104,7 @@ Context::Context() : storage_(std::make_unique<Storage>()) {
 }
 
 Context::~Context() {
+  if (storage_->large_terms == 0) return;
   for (uint32_t id = 1; id < next_id_; ++id) {
     const Node& n = node(Term(id));
     if (n.live && n.kind == Kind::kTuple && n.count > Storage::kSmall) delete[] n.children;
@@ -111,31 +112,31 @@ Context::~Context() {
 }
 
 template <typename Same>
-Term* Context::FindSlot(uint64_t hash, Same same) {
+Context::Slot* Context::FindSlot(uint64_t hash, Same same) {
   const size_t mask = table_.size() - 1;
-  for (size_t i = hash & mask;; i = (i + 1) & mask) {
-    Term t = table_[i];
-    if (t.is_nil()) return &table_[i];
-    const Node& n = node(t);
-    if (n.hash == hash && same(n)) return &table_[i];
+  const uint32_t tag = TagOf(hash);
+  for (size_t i = tag & mask;; i = (i + 1) & mask) {
+    Slot& slot = table_[i];
+    if (slot.term.is_nil()) return &slot;
+    if (slot.tag != tag) continue;
+    const Node& n = node(slot.term);
+    if (n.hash == hash && same(n)) return &slot;
   }
 }
 
 void Context::Rehash(size_t slots) {
-  table_.assign(slots, Term());
-  table_used_ = 0;
+  std::vector<Slot> old = std::move(table_);
+  table_.assign(slots, Slot());
   const size_t mask = slots - 1;
-  for (uint32_t id = 1; id < next_id_; ++id) {
-    const Node& n = node(Term(id));
-    if (!n.live) continue;
-    size_t i = n.hash & mask;
-    while (!table_[i].is_nil()) i = (i + 1) & mask;
-    table_[i] = Term(id);
-    ++table_used_;
+  for (const Slot& s : old) {
+    if (s.term.is_nil()) continue;
+    size_t i = s.tag & mask;
+    while (!table_[i].term.is_nil()) i = (i + 1) & mask;
+    table_[i] = s;
   }
 }
 
-Term Context::NewNode(const Node& n, Term* slot) {
+Term Context::NewNode(const Node& n, Slot* slot) {
   uint32_t id;
   if (!free_ids_.empty()) {
     id = free_ids_.back();
@@ -147,17 +148,17 @@ Term Context::NewNode(const Node& n, Term* slot) {
     }
   }
   node(Term(id)) = n;
-  *slot = Term(id);
+  *slot = {TagOf(n.hash), Term(id)};
   if (++table_used_ * 3 > table_.size() * 2) Rehash(table_.size() * 2);
   return Term(id);
 }
 
 Term Context::TextAtom(Kind kind, bool flag, std::string_view text) {
   const uint64_t hash = HashBytes(text, static_cast<uint64_t>(kind) * 2 + flag);
-  Term* slot = FindSlot(hash, [&](const Node& n) {
+  Slot* slot = FindSlot(hash, [&](const Node& n) {
     return n.kind == kind && n.flag == flag && storage_->texts[n.text] == text;
   });
-  if (!slot->is_nil()) return *slot;
+  if (!slot->term.is_nil()) return slot->term;
   Node n{};
   if (storage_->free_texts.empty()) {
     n.text = static_cast<uint32_t>(storage_->texts.size());
@@ -178,10 +179,10 @@ Term Context::TextAtom(Kind kind, bool flag, std::string_view text) {
 
 Term Context::NumberAtom(Kind kind, uint64_t bits) {
   const uint64_t hash = Mix(bits, static_cast<uint64_t>(kind) + 77);
-  Term* slot = FindSlot(hash, [&](const Node& n) {
+  Slot* slot = FindSlot(hash, [&](const Node& n) {
     return n.kind == kind && static_cast<uint64_t>(n.integer) == bits;
   });
-  if (!slot->is_nil()) return *slot;
+  if (!slot->term.is_nil()) return slot->term;
   Node n{};
   n.integer = static_cast<int64_t>(bits);
   n.hash = hash;
@@ -220,10 +221,10 @@ Term Context::FreshVariable(std::string_view name) {
 
 Term Context::Obj(ObjectPtr object) {
   const uint64_t hash = Mix(object->Hash(), 0xABCD);
-  Term* slot = FindSlot(hash, [&](const Node& n) {
+  Slot* slot = FindSlot(hash, [&](const Node& n) {
     return n.kind == Kind::kObject && storage_->objects[n.text]->Equals(*object);
   });
-  if (!slot->is_nil()) return *slot;
+  if (!slot->term.is_nil()) return slot->term;
   Node n{};
   if (storage_->free_objects.empty()) {
     n.text = static_cast<uint32_t>(storage_->objects.size());
@@ -244,11 +245,11 @@ Term Context::Obj(ObjectPtr object) {
 Term Context::InternTuple(std::span<const Term> children) {
   uint64_t hash = Mix(children.size(), 0x7157);
   for (Term c : children) hash = Mix(hash, node(c).hash);
-  Term* slot = FindSlot(hash, [&](const Node& n) {
+  Slot* slot = FindSlot(hash, [&](const Node& n) {
     return n.kind == Kind::kTuple && n.count == children.size() &&
            std::equal(children.begin(), children.end(), n.children);
   });
-  if (!slot->is_nil()) return *slot;
+  if (!slot->term.is_nil()) return slot->term;
   Node n{};
   n.hash = hash;
   n.size = 1;
@@ -344,7 +345,7 @@ size_t Context::num_nodes() const { return next_id_ - free_ids_.size(); }
 size_t Context::bytes() const {
   size_t text = 0;
   for (const auto& s : storage_->texts) text += s.capacity() + sizeof(s);
-  return chunks_.size() * (sizeof(Node) << kChunkBits) + table_.size() * sizeof(Term) +
+  return chunks_.size() * (sizeof(Node) << kChunkBits) + table_.size() * sizeof(Slot) +
          storage_->blocks.size() * Storage::kBlock * sizeof(Term) + storage_->large_terms * sizeof(Term) + text;
 }
 
@@ -390,6 +391,12 @@ void Context::Collect(std::span<const Term> roots) {
   }
   size_t slots = 1024;
   while (num_nodes() * 3 > slots) slots *= 2;
+  std::vector<Slot> kept;
+  for (const Slot& s : table_) {
+    if (!s.term.is_nil() && mark[s.term.id()]) kept.push_back(s);
+  }
+  table_used_ = kept.size();
+  table_ = std::move(kept);
   Rehash(slots);
 }
 

@@ -169,16 +169,22 @@ class Context {
   Term TextAtom(Kind kind, bool flag, std::string_view text);
   Term NumberAtom(Kind kind, uint64_t bits);
   Term InternTuple(std::span<const Term> children);
-  Term NewNode(const Node& n, Term* slot);
+  // A slot of the table holds half of the hash beside the handle, so that a probe or a rehash touches no node.
+  struct Slot {
+    uint32_t tag = 0;
+    Term term;  // nil: empty
+  };
+  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
+  Term NewNode(const Node& n, Slot* slot);
   // The slot that holds the term with `hash` for which `same(node)` holds, or the empty slot where it belongs.
   template <typename Same>
-  Term* FindSlot(uint64_t hash, Same same);
+  Slot* FindSlot(uint64_t hash, Same same);
   void Rehash(size_t slots);
 
   std::vector<std::unique_ptr<Node[]>> chunks_;
   uint32_t next_id_ = 0;
   std::vector<uint32_t> free_ids_;
-  std::vector<Term> table_;  // open addressing; nil is empty
+  std::vector<Slot> table_;  // open addressing by tag
   size_t table_used_ = 0;
   struct Storage;
   std::unique_ptr<Storage> storage_;

@@ -133,10 +133,6 @@ absl::StatusOr<int> RunExplain(const Args& args) {
       const std::string name = !(*graph)->apply_name(a).empty() ? (*graph)->apply_name(a) : (*graph)->var_name(v);
       const bool named = !wanted.empty() && (wanted == (*graph)->apply_name(a) || wanted == (*graph)->var_name(v));
       if (!wanted.empty() && !named) continue;
-      if (wanted.empty() && !rule->pattern.MayMatch(session.ctx, *term)) {
-        ++others;
-        continue;
-      }
       found = true;
       if (wanted.empty() && !rule->pattern.head().is_nil() && session.ctx.HeadSymbol(*term) != rule->pattern.head()) {
         ++others;

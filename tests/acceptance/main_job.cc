@@ -126,9 +126,18 @@ void RealModels(const std::string& folder) {
 void Suite() {
   auto report = RunConformance({});
   if (!report.ok()) return Skip("3", std::string(report.status().message()));
-  Line("3", absl::StrFormat("conformance: %d passed, %d failed, %d unsupported of %d", report->passed, report->failed, report->unsupported,
-                            report->cases.size()),
-       report->passed >= 800 && report->failed == 0);
+  // The expected data of this case were computed with epsilon 1e-2, its model leaves epsilon at the schema's 1e-6: the generator
+  // (onnx/backend/test/case/node/adam.py) does not pass the attribute on.
+  int unexplained = 0;
+  std::string named;
+  for (const auto& c : report->cases) {
+    if (c.outcome == ConformanceOutcome::kPassed) continue;
+    named += " " + c.name;
+    unexplained += c.outcome == ConformanceOutcome::kFailed && c.name != "test_adam_multiple";
+  }
+  Line("3", absl::StrFormat("conformance: %d passed, %d failed, %d unsupported of %d:%s", report->passed, report->failed, report->unsupported,
+                            report->cases.size(), named),
+       report->passed >= 800 && unexplained == 0);
   // The same through the term: import → etuplize → print → read → reify → export (checked) → import → run.
   ConformanceOptions options;
   options.transform = [](std::unique_ptr<Graph> g) -> absl::StatusOr<std::unique_ptr<Graph>> {
