@@ -357,7 +357,7 @@ absl::Status InferConstant(InferContext& c) {
     c.set_type(0, Type::Tensor(DType::kI64, Shape{}));
     c.set_elements(0, {*v});
   }
-  auto length = [](const auto& v) { return Shape{static_cast<int64_t>(v.size())}; };
+  auto length = [](const auto& v) { return Shape{Dim(static_cast<int64_t>(v.size()))}; };
   if (const auto* v = FindAttr<Floats>(a, "value_floats")) {
     c.set_type(0, Type::Tensor(DType::kF32, length(*v)));
   }

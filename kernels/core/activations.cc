@@ -1,11 +1,6 @@
 // Activations with parameters.
 //
 // A bound written as a select, `x < 0 ? 0 : x`, keeps NaN and is one vector instruction.
-// Nobody reads floating-point exception flags here: only so may GCC turn both sides of a select into vector code.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-trapping-math", "no-math-errno")
-#endif
-
 #include "kernels/core/broadcast.h"
 #include "kernels/core/elementwise.h"
 #include "kernels/core/fast_math.h"
