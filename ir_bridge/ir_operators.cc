@@ -111,7 +111,8 @@ absl::StatusOr<Term> IrOperators::Normalize(Term pattern, bool right_side) {
   std::vector<Frame> stack{{{pattern, Role::kValue}, 1}};
   while (!stack.empty()) {
     Frame& f = stack.back();
-    const auto [t, role] = f.key;
+    const Term t = f.key.first;
+    const Role role = f.key.second;
     if (is_data(t)) {
       done[f.key] = t;
       stack.pop_back();

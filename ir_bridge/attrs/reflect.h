@@ -133,7 +133,8 @@ absl::StatusOr<S> ReadAttrs(const AttrMap& map) {
   });
   if (!status.ok()) return status;
   if (used != map.size()) {
-    for (const auto& [name, value] : map) {
+    for (const auto& entry : map) {
+      const std::string& name = entry.first;  // clang 14 cannot capture a structured binding
       bool known = false;
       internal::ForEachMember(std::as_const(s),
                               [&](const char* n, const auto&) { known |= name == n; });

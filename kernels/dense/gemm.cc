@@ -105,6 +105,12 @@ struct TileTable {
 template <typename T, bool kPacked, bool kMaskB, bool kOffsets = false>
 constexpr TileTable<T, kPacked, kMaskB, kOffsets> kTiles;
 
+// Asks for bytes [at, at + size) of the second-level cache.
+inline void Prefetch(const void* at, int64_t size) {
+  const char* p = static_cast<const char*>(at);
+  for (int64_t i = 0; i < size; i += 64) __builtin_prefetch(p + i, 0, 2);
+}
+
 // One row of A against a panel: four partial sums a vector hide the latency of the fused
 // multiply-add.
 template <typename T>
@@ -210,7 +216,24 @@ void GemmPackedB(int64_t m, int64_t n, int64_t k, const T* a, int64_t row_stride
         const int vecs = (cols + kL - 1) / kL, tail = cols - (vecs - 1) * kL;
         const T* panel = packed_b + (j * k + k0) * kCols;
         const T* col_bias = bias ? bias + j * kCols : nullptr;
+        // While this panel's slice is multiplied, the next one comes from memory, a piece a tile.
+        const T* next = nullptr;
+        int64_t piece = 0;
+        if (m >= 4 * kTileRows) {
+          const bool same_slice = j + 1 < last;
+          const int64_t next_k = same_slice ? k0 : k0 + depth;
+          if (next_k < k) {
+            next = packed_b + ((same_slice ? j + 1 : first) * k + next_k) * kCols;
+            const int64_t tiles = (m + kTileRows - 1) / kTileRows;
+            const int64_t size = std::min(kDepth<T>, k - next_k) * kCols;
+            piece = size / tiles;
+          }
+        }
         for (int64_t i = 0; i < m; i += kTileRows) {
+          if (next != nullptr) {
+            Prefetch(next, piece * static_cast<int64_t>(sizeof(T)));
+            next += piece;
+          }
           const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
           kTiles<T, false, false>.fn[rows - 1][vecs - 1](
               depth, a + i * row_stride + k0 * col_stride, row_stride, col_stride, panel, kCols,
@@ -238,6 +261,10 @@ void GemmBlock(int64_t m, int64_t cols, int64_t k, int64_t k0, int64_t depth, co
     const T* panel = panels + j * depth;
     for (int64_t i = 0; i < m; i += kTileRows) {
       const int rows = static_cast<int>(std::min<int64_t>(kTileRows, m - i));
+      if (j == 0 && i + kTileRows < m) {  // the next tile's weights come from memory meanwhile
+        Prefetch(packed_a + (i + kTileRows) * k + k0 * kTileRows,
+                 depth * kTileRows * static_cast<int64_t>(sizeof(T)));
+      }
       kTiles<T, true, false>.fn[rows - 1][vecs - 1](
           depth, packed_a + i * k + k0 * kTileRows, 1, kTileRows, panel, kCols, nullptr,
           bias ? bias + i : nullptr, nullptr, accumulate, c + i * ldc + j, ldc, tail, clamp);
