@@ -4,6 +4,11 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <new>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace retuple {
 namespace {
@@ -23,6 +28,25 @@ size_t ClassBytes(int c) {
 }
 
 }  // namespace
+
+namespace internal {
+
+void* AllocateAligned(size_t bytes) {
+  constexpr size_t kHuge = size_t{2} << 20;
+  if (bytes > kMaxBufferBytes) throw std::bad_alloc();
+  const size_t alignment = bytes >= kHuge ? kHuge : kMemoryAlignment;
+  const size_t size = (std::max<size_t>(bytes, 1) + kMemoryAlignment - 1) & ~(kMemoryAlignment - 1);
+  void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (bytes >= kHuge) madvise(p, size, MADV_HUGEPAGE);  // a hint: no matter if it fails
+#endif
+  return p;
+}
+
+void FreeAligned(void* p) { std::free(p); }
+
+}  // namespace internal
 
 Buffer* BufferPool::Take(size_t bytes) {
   if (bytes > kMaxBufferBytes) return nullptr;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace retuple {
@@ -19,6 +20,11 @@ namespace retuple {
 inline constexpr size_t kMemoryAlignment = 64;
 // Larger requests fail at once; no machine that runs this serves them.
 inline constexpr size_t kMaxBufferBytes = size_t{1} << 38;
+
+namespace internal {
+void* AllocateAligned(size_t bytes);
+void FreeAligned(void* p);
+}  // namespace internal
 
 struct Buffer {
   void* data = nullptr;
@@ -65,6 +71,34 @@ class BufferPool {
   std::vector<Buffer*> free_[kClasses];
   std::vector<Buffer*> strays_;
   size_t total_bytes_ = 0;
+};
+
+// Uninitialised elements of a trivial type, aligned for vectors; large ones ask for huge pages.
+// Throws std::bad_alloc.
+template <typename T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(size_t n) : data_(static_cast<T*>(Allocate(n * sizeof(T)))), size_(n) {}
+  AlignedArray(AlignedArray&& o) noexcept : data_(o.data_), size_(o.size_) {
+    o.data_ = nullptr, o.size_ = 0;
+  }
+  AlignedArray& operator=(AlignedArray&& o) noexcept {
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    return *this;
+  }
+  ~AlignedArray() { Free(data_); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  static void* Allocate(size_t bytes) { return internal::AllocateAligned(bytes); }
+  static void Free(void* p) { internal::FreeAligned(p); }
+  T* data_ = nullptr;
+  size_t size_ = 0;
 };
 
 // A stack of temporaries. Blocks stay for the next run.

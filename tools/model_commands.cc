@@ -187,7 +187,8 @@ absl::StatusOr<int> RunRun(const Args& args) {
   if (!file_error.ok()) return Fail(file_error);
   auto graph = Import(args.words()[0], args);
   if (!graph.ok()) return Fail(graph.status());
-  for (const auto& [name, tensor] : inputs->values) {
+  for (const auto& given : inputs->values) {
+    const std::string& name = given.first;
     const auto in = (*graph)->inputs();
     if (std::none_of(in.begin(), in.end(), [&](VarId v) { return (*graph)->var_name(v) == name; })) {
       return Fail(absl::InvalidArgumentError(absl::StrFormat("the model has no input \"%s\"", name)));

@@ -13,7 +13,7 @@ template <typename T>
 struct ConvState {
   Dims x_dims, w_dims;
   ConvPlan<T> plan;
-  std::vector<T> packed;
+  AlignedArray<T> packed;
 
   absl::Status Prepare(const KernelContext& ctx, const WindowAttrs& attrs, const Tensor& x,
                        const Tensor& w, const T* constant_weights) {
@@ -27,9 +27,9 @@ struct ConvState {
     if (constant_weights == nullptr || w.size() == 0 || (same && old == plan.method()))
       return absl::OkStatus();
     const std::optional<int64_t> size = plan.packed_size();
-    packed.clear();
+    packed = {};
     if (!size || *size == 0) return absl::OkStatus();
-    packed.resize(static_cast<size_t>(*size));
+    packed = AlignedArray<T>(static_cast<size_t>(*size));
     plan.Pack(constant_weights, packed.data());
     return absl::OkStatus();
   }

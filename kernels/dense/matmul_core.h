@@ -43,7 +43,7 @@ class PackedMatrix {
 
  private:
   int64_t k_ = 0, n_ = -1;
-  std::vector<T> data_;
+  AlignedArray<T> data_;
 };
 
 }  // namespace retuple::internal

@@ -133,6 +133,53 @@ TEST(ConvTest, ShapesMayChangeFromRunToRun) {
   }
 }
 
+// However many threads share the work, the bits are the same.
+TEST(ConvTest, ThreadsDoNotChangeTheResult) {
+  std::mt19937 rng(5);
+  struct Case {
+    Dims x, w;
+    int64_t group;
+  };
+  const std::vector<Case> cases = {{{2, 16, 60, 61}, {24, 16, 3, 3}, 1},   // patches or flat
+                                   {{1, 64, 40, 40}, {64, 64, 3, 3}, 1},   // Winograd
+                                   {{1, 32, 50, 50}, {32, 1, 3, 3}, 32},   // depthwise
+                                   {{1, 300, 2, 2}, {500, 300, 3, 3}, 1},  // rows
+                                   {{1, 64, 70, 70}, {200, 64, 1, 1}, 1}};
+  for (const Case& c : cases) {
+    Graph g;
+    const VarId x = g.AddInput("x", Type::Unknown());
+    const Tensor w = RandomF32(c.w, rng);
+    const int64_t pad = c.w[2] / 2;
+    AttrMap attrs{{"group", c.group}, {"pads", Ints{pad, pad, pad, pad}}};
+    const VarId conv = g.output(
+        g.AddApply(g.InternOp(MakeTestOp("Conv", attrs)), std::vector<VarId>{x, g.AddConstant(w)}),
+        0);
+    attrs = {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{1, 1}}};
+    g.AddOutput("conv", conv);
+    if (c.x[2] > 2) {
+      g.AddOutput("pool", g.output(g.AddApply(g.InternOp(MakeTestOp("MaxPool", attrs)),
+                                              std::vector<VarId>{conv}),
+                                   0));
+    }
+    const Tensor in = RandomF32(c.x, rng);
+    std::vector<Value> first;
+    for (int threads : {1, 2, 5}) {
+      PlanOptions o;
+      o.threads = threads;
+      auto plan = Plan::Compile(g, o);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      for (int run = 0; run < 3; ++run) {
+        auto out = (*plan)->Run(std::vector<Value>{in});
+        ASSERT_TRUE(out.ok()) << out.status();
+        if (first.empty()) first = *out;
+        for (size_t i = 0; i < first.size(); ++i) {
+          EXPECT_TRUE((*out)[i].tensor == first[i].tensor) << threads;
+        }
+      }
+    }
+  }
+}
+
 TEST(ConvTest, HostileAttributesAreErrors) {
   const Tensor x = testing::F32({1, 1, 4, 4}, std::vector<float>(16, 1)),
                w = testing::F32({1, 1, 2, 2}, {1, 1, 1, 1});
