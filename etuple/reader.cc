@@ -1,22 +1,19 @@
 #include "etuple/reader.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_format.h"
+#include "etuple/scanner.h"
 
 namespace retuple {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; }
-bool EndsWord(char c) { return IsSpace(c) || c == '(' || c == ')' || c == '"' || c == ';'; }
-
 class Reader {
  public:
   Reader(Context& ctx, std::string_view text, const ReadOptions& options)
-      : ctx_(ctx), text_(text), options_(options) {}
+      : ctx_(ctx), text_(text), options_(options), scanner_(ctx, text) {}
 
   absl::StatusOr<std::vector<Form>> Run();
 
@@ -50,21 +47,19 @@ class Reader {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%s%s: %s", options_.file.empty() ? "" : options_.file + ":", At(offset).ToString(), what));
   }
-  absl::Status Skip();
-  absl::StatusOr<Term> ReadAtom();
-  absl::StatusOr<Term> ReadString();
-  absl::StatusOr<Term> ReadBarSymbol();
-  absl::StatusOr<Term> ReadWord();
-  absl::StatusOr<Term> ReadObject();
-  absl::Status Escape(std::string& out);
-  absl::Status Open();
-  absl::Status Close();
-  absl::Status Accept(Term t, size_t start, std::vector<Form> items);
+  absl::StatusOr<Term> Atom(const Token& t);
+  absl::StatusOr<Term> Name(const Token& t);
+  // Text of a string or bar symbol, escapes resolved; the text itself if it has none.
+  absl::StatusOr<std::string_view> Resolve(const Token& t);
+  void Open(size_t start);
+  absl::Status Close(size_t close);
+  absl::Status Accept(Term t, size_t start, std::vector<Form>&& items);
 
   Context& ctx_;
   std::string_view text_;
   const ReadOptions& options_;
-  size_t pos_ = 0;
+  Scanner scanner_;
+  std::string resolved_;
   size_t seen_offset_ = 0, line_start_ = 0;
   int line_ = 1;
   std::vector<Frame> stack_;
@@ -74,168 +69,107 @@ class Reader {
   std::vector<Term> scope_;  // names bound, innermost last
 };
 
-absl::Status Reader::Skip() {
-  while (pos_ < text_.size()) {
-    char c = text_[pos_];
-    if (IsSpace(c)) {
-      ++pos_;
-    } else if (c == ';') {
-      while (pos_ < text_.size() && text_[pos_] != '\n') ++pos_;
-    } else {
-      break;
+absl::StatusOr<std::string_view> Reader::Resolve(const Token& t) {
+  std::string_view in = t.text;
+  size_t at = in.find('\\');
+  if (at == std::string_view::npos) return in;
+  resolved_.clear();
+  for (; at != std::string_view::npos; at = in.find('\\')) {
+    resolved_.append(in.substr(0, at));
+    const size_t offset = static_cast<size_t>(in.data() - text_.data()) + at;
+    const char c = in[at + 1];  // the scanner saw to it that there is one
+    in.remove_prefix(at + 2);
+    switch (c) {
+      case 'n':
+        resolved_ += '\n';
+        break;
+      case 't':
+        resolved_ += '\t';
+        break;
+      case 'r':
+        resolved_ += '\r';
+        break;
+      case '"':
+      case '\\':
+      case '|':
+        resolved_ += c;
+        break;
+      case 'x': {
+        unsigned v = 0;
+        const char* end = in.data() + std::min<size_t>(2, in.size());
+        const auto [stop, ec] = std::from_chars(in.data(), end, v, 16);
+        if (ec != std::errc() || stop != in.data() + 2) return Error(offset, "\\x needs two hexadecimal digits");
+        in.remove_prefix(2);
+        resolved_ += static_cast<char>(v);
+        break;
+      }
+      default:
+        return Error(offset, absl::StrFormat("unknown escape \\%c", c));
     }
   }
-  return absl::OkStatus();
+  resolved_.append(in);
+  return std::string_view(resolved_);
 }
 
-absl::Status Reader::Escape(std::string& out) {
-  const size_t at = pos_++;
-  if (pos_ >= text_.size()) return Error(at, "text ends after \\");
-  char c = text_[pos_++];
-  switch (c) {
-    case 'n':
-      out += '\n';
-      return absl::OkStatus();
-    case 't':
-      out += '\t';
-      return absl::OkStatus();
-    case 'r':
-      out += '\r';
-      return absl::OkStatus();
-    case '"':
-    case '\\':
-    case '|':
-      out += c;
-      return absl::OkStatus();
-    case 'x': {
-      unsigned v = 0;
-      if (pos_ + 2 > text_.size()) return Error(at, "\\x needs two hexadecimal digits");
-      auto [end, ec] = std::from_chars(text_.data() + pos_, text_.data() + pos_ + 2, v, 16);
-      if (ec != std::errc() || end != text_.data() + pos_ + 2) return Error(at, "\\x needs two hexadecimal digits");
-      pos_ += 2;
-      out += static_cast<char>(v);
-      return absl::OkStatus();
+// A symbol, or what a %name stands for.
+absl::StatusOr<Term> Reader::Name(const Token& t) {
+  Term name = ctx_.TextAtom(Kind::kSymbol, Context::IsKeywordText(t.text), t.text, t.hash);
+  if (t.text[0] != '%') return name;
+  // The name of a binding is read before it is bound.
+  if (!stack_.empty() && stack_.back().mode == Mode::kBinding && children_.size() == stack_.back().first_child) {
+    return name;
+  }
+  auto it = bound_.find(name);
+  if (it == bound_.end() || it->second.empty()) {
+    return Error(t.start, absl::StrFormat("%s is bound by no let", std::string(t.text.substr(0, 40))));
+  }
+  return it->second.back();
+}
+
+absl::StatusOr<Term> Reader::Atom(const Token& t) {
+  switch (t.type) {
+    case Token::Type::kInteger:
+      return ctx_.Integer(t.integer);
+    case Token::Type::kReal:
+      return ctx_.Real(t.real);
+    case Token::Type::kVariable:
+      return t.text == "_" ? ctx_.FreshVariable("_") : ctx_.TextAtom(Kind::kVariable, false, t.text, t.hash);
+    case Token::Type::kRest:
+      return t.text == "_" ? ctx_.RestVariable(ctx_.Text(ctx_.FreshVariable("_")))
+                           : ctx_.TextAtom(Kind::kVariable, true, t.text, t.hash);
+    case Token::Type::kString:
+    case Token::Type::kBar: {
+      auto text = Resolve(t);
+      if (!text.ok()) return text.status();
+      return t.type == Token::Type::kString ? ctx_.String(*text) : ctx_.Sym(*text);
     }
+    case Token::Type::kObject: {
+      if (!options_.object_reader) return Error(t.start, "an object #<…> cannot be read here");
+      auto object = options_.object_reader(t.text);
+      if (!object.ok()) return Error(t.start, std::string(object.status().message()));
+      return ctx_.Obj(*std::move(object));
+    }
+    case Token::Type::kError:
+      return Error(t.start, scanner_.error());
     default:
-      return Error(at, absl::StrFormat("unknown escape \\%c", c));
+      return Name(t);
   }
 }
 
-absl::StatusOr<Term> Reader::ReadString() {
-  const size_t start = pos_++;
-  std::string out;
-  for (;;) {
-    size_t end = text_.find_first_of("\"\\", pos_);
-    if (end == std::string_view::npos) return Error(start, "string without end");
-    out.append(text_.substr(pos_, end - pos_));
-    pos_ = end;
-    if (text_[pos_] == '"') {
-      ++pos_;
-      return ctx_.String(out);
-    }
-    if (auto s = Escape(out); !s.ok()) return s;
-  }
-}
-
-absl::StatusOr<Term> Reader::ReadBarSymbol() {
-  const size_t start = pos_++;
-  std::string out;
-  for (;;) {
-    size_t end = text_.find_first_of("|\\", pos_);
-    if (end == std::string_view::npos) return Error(start, "symbol in bars without end");
-    out.append(text_.substr(pos_, end - pos_));
-    pos_ = end;
-    if (text_[pos_] == '|') {
-      ++pos_;
-      return ctx_.Sym(out);
-    }
-    if (auto s = Escape(out); !s.ok()) return s;
-  }
-}
-
-absl::StatusOr<Term> Reader::ReadObject() {
-  const size_t start = pos_;
-  const size_t end = text_.find('>', pos_);
-  if (end == std::string_view::npos) return Error(start, "object #< without >");
-  if (!options_.object_reader) return Error(start, "an object #<…> cannot be read here");
-  auto object = options_.object_reader(text_.substr(pos_ + 2, end - pos_ - 2));
-  if (!object.ok()) return Error(start, std::string(object.status().message()));
-  pos_ = end + 1;
-  return ctx_.Obj(*std::move(object));
-}
-
-absl::StatusOr<Term> Reader::ReadWord() {
-  const size_t start = pos_;
-  while (pos_ < text_.size() && !EndsWord(text_[pos_])) ++pos_;
-  std::string_view w = text_.substr(start, pos_ - start);
-  const char c = w[0];
-  const bool sign = (c == '+' || c == '-') && w.size() > 1;
-  const char d = sign ? w[1] : c;
-  if ((d >= '0' && d <= '9') || (d == '.' && w.size() > (sign ? 2u : 1u) && w[sign ? 2 : 1] >= '0' && w[sign ? 2 : 1] <= '9')) {
-    const char* first = w.data() + (c == '+' ? 1 : 0);
-    const char* last = w.data() + w.size();
-    int64_t i;
-    auto [end, ec] = std::from_chars(first, last, i);
-    if (end == last && ec == std::errc()) return ctx_.Integer(i);
-    if (end == last && ec == std::errc::result_out_of_range) return Error(start, "integer outside 64 bits");
-    double r;
-    auto [rend, rec] = std::from_chars(first, last, r);
-    if (rend == last && rec == std::errc()) return ctx_.Real(r);
-    if (rend == last) return Error(start, "real outside the range of a double");
-    return Error(start, absl::StrFormat("\"%s\" is not a number", std::string(w.substr(0, 40))));
-  }
-  if (sign && w == "+inf.0") return ctx_.Real(std::numeric_limits<double>::infinity());
-  if (sign && w == "-inf.0") return ctx_.Real(-std::numeric_limits<double>::infinity());
-  if (sign && w == "+nan.0") return ctx_.Real(std::numeric_limits<double>::quiet_NaN());
-  if (c == '?') {
-    if (w.size() == 1) return Error(start, "a variable needs a name after ?");
-    return w == "?_" ? ctx_.FreshVariable("_") : ctx_.Variable(w.substr(1));
-  }
-  if (w.size() > 3 && w.substr(0, 3) == "..?") {
-    return w == "..?_" ? ctx_.RestVariable(ctx_.Text(ctx_.FreshVariable("_"))) : ctx_.RestVariable(w.substr(3));
-  }
-  if (c == '%') {
-    Term name = ctx_.Sym(w);
-    // The name of a binding is read before it is bound.
-    if (!stack_.empty() && stack_.back().mode == Mode::kBinding && children_.size() == stack_.back().first_child) {
-      return name;
-    }
-    auto it = bound_.find(name);
-    if (it == bound_.end() || it->second.empty()) {
-      return Error(start, absl::StrFormat("%s is bound by no let", std::string(w.substr(0, 40))));
-    }
-    return it->second.back();
-  }
-  return ctx_.Sym(w);
-}
-
-absl::StatusOr<Term> Reader::ReadAtom() {
-  const char c = text_[pos_];
-  if (c == '"') return ReadString();
-  if (c == '|') return ReadBarSymbol();
-  if (c == '#' && pos_ + 1 < text_.size() && text_[pos_ + 1] == '<') return ReadObject();
-  return ReadWord();
-}
-
-absl::Status Reader::Open() {
-  const size_t start = pos_++;
+void Reader::Open(size_t start) {
   Frame f{Mode::kTuple, start, children_.size(), scope_.size(), {}};
   if (!stack_.empty() && stack_.back().mode == Mode::kLet && children_.size() == stack_.back().first_child) {
     f.mode = Mode::kBindings;
   } else if (!stack_.empty() && stack_.back().mode == Mode::kBindings) {
     f.mode = Mode::kBinding;
-  } else {
-    if (auto s = Skip(); !s.ok()) return s;
-    if (text_.substr(pos_, 3) == "let" && pos_ + 3 < text_.size() && EndsWord(text_[pos_ + 3])) {
-      f.mode = Mode::kLet;
-      pos_ += 3;
-    }
+  } else if (const Token& next = scanner_.Peek(); next.type == Token::Type::kSymbol && next.text == "let") {
+    scanner_.Next();
+    f.mode = Mode::kLet;
   }
   stack_.push_back(std::move(f));
-  return absl::OkStatus();
 }
 
-absl::Status Reader::Accept(Term t, size_t start, std::vector<Form> items) {
+absl::Status Reader::Accept(Term t, size_t start, std::vector<Form>&& items) {
   if (stack_.empty()) {
     forms_.push_back({t, At(start), std::move(items)});
     return absl::OkStatus();
@@ -248,8 +182,7 @@ absl::Status Reader::Accept(Term t, size_t start, std::vector<Form> items) {
   return absl::OkStatus();
 }
 
-absl::Status Reader::Close() {
-  const size_t close = pos_++;
+absl::Status Reader::Close(size_t close) {
   if (stack_.empty()) return Error(close, "unbalanced )");
   Frame f = std::move(stack_.back());
   stack_.pop_back();
@@ -291,18 +224,18 @@ absl::Status Reader::Close() {
 
 absl::StatusOr<std::vector<Form>> Reader::Run() {
   for (;;) {
-    if (auto s = Skip(); !s.ok()) return s;
-    if (pos_ >= text_.size()) break;
-    const char c = text_[pos_];
+    const Token& t = scanner_.Next();
+    if (t.type == Token::Type::kEnd) break;
+    if (t.type == Token::Type::kOpen) {
+      Open(t.start);
+      continue;
+    }
     absl::Status s;
-    if (c == '(') {
-      s = Open();
-    } else if (c == ')') {
-      s = Close();
+    if (t.type == Token::Type::kClose) {
+      s = Close(t.start);
     } else {
-      const size_t start = pos_;
-      auto atom = ReadAtom();
-      s = atom.ok() ? Accept(*atom, start, {}) : atom.status();
+      auto atom = Atom(t);
+      s = atom.ok() ? Accept(*atom, t.start, {}) : atom.status();
     }
     if (!s.ok()) return s;
   }

@@ -7,6 +7,9 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "absl/container/inlined_vector.h"
 
@@ -19,18 +22,33 @@ uint64_t Mix(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64);
 }
 
-uint64_t HashBytes(std::string_view s, uint64_t seed) {
-  uint64_t h = Mix(seed, s.size() + 1);
-  size_t i = 0;
-  for (; i + 8 <= s.size(); i += 8) {
-    uint64_t w;
-    std::memcpy(&w, s.data() + i, 8);
-    h = Mix(h, w);
-  }
-  uint64_t w = 0;
-  if (i < s.size()) std::memcpy(&w, s.data() + i, s.size() - i);
-  return Mix(h, w);
+template <typename Word>
+uint64_t Load(const char* p) {
+  Word w;
+  std::memcpy(&w, p, sizeof(w));
+  return w;
 }
+
+uint64_t HashBytes(std::string_view s, uint64_t seed) {
+  const char* p = s.data();
+  const size_t n = s.size();
+  uint64_t h = Mix(seed, n + 1);
+  if (n >= 8) {
+    for (size_t i = 0; i + 8 < n; i += 8) h = Mix(h, Load<uint64_t>(p + i));
+    return Mix(h, Load<uint64_t>(p + n - 8));  // overlaps what came before
+  }
+  if (n >= 4) return Mix(h, Load<uint32_t>(p) | Load<uint32_t>(p + n - 4) << 32);
+  if (n == 0) return Mix(h, 0);
+  return Mix(h, Load<uint8_t>(p) | Load<uint8_t>(p + n / 2) << 8 | Load<uint8_t>(p + n - 1) << 16);
+}
+
+uint64_t HashNumber(Kind kind, uint64_t bits) { return Mix(bits, static_cast<uint64_t>(kind) + 77); }
+uint64_t TupleSeed(size_t children) { return Mix(children, 0x7157); }
+
+double OneNan(double v) { return std::isnan(v) ? std::numeric_limits<double>::quiet_NaN() : v; }
+
+// Entries a bucket of the intern table holds on the mean before the table doubles: few of the 12 places overflow.
+constexpr size_t kMeanFill = 8;
 
 uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
   uint64_t s = a + b;
@@ -100,7 +118,7 @@ Context::Context() : storage_(std::make_unique<Storage>()) {
   nil.flag = false;
   nil.live = true;
   next_id_ = 1;
-  table_.resize(1024);
+  table_.resize(64);
 }
 
 Context::~Context() {
@@ -111,32 +129,57 @@ Context::~Context() {
   }
 }
 
+// Bit i is set where entry i of the bucket has this tag.
+uint32_t Context::Candidates(const Bucket& b, uint8_t tag) {
+  static_assert(sizeof(Bucket) == 64);
+  const uint32_t used = (1u << b.count) - 1;
+#if defined(__SSE2__)
+  const __m128i tags = _mm_load_si128(reinterpret_cast<const __m128i*>(&b));
+  const __m128i same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
+  return static_cast<uint32_t>(_mm_movemask_epi8(same)) & used;
+#else
+  uint32_t same = 0;
+  for (uint32_t i = 0; i < Bucket::kCapacity; ++i) same |= static_cast<uint32_t>(b.tags[i] == tag) << i;
+  return same & used;
+#endif
+}
+
 template <typename Same>
-Context::Slot* Context::FindSlot(uint64_t hash, Same same) {
+Term Context::Find(uint64_t hash, Same same, Bucket** place) {
   const size_t mask = table_.size() - 1;
-  const uint32_t tag = TagOf(hash);
-  for (size_t i = tag & mask;; i = (i + 1) & mask) {
-    Slot& slot = table_[i];
-    if (slot.term.is_nil()) return &slot;
-    if (slot.tag != tag) continue;
-    const Node& n = node(slot.term);
-    if (n.hash == hash && same(n)) return &slot;
+  const uint8_t tag = TagOf(hash);
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    Bucket& bucket = table_[i];
+    for (uint32_t m = Candidates(bucket, tag); m != 0; m &= m - 1) {
+      const Term t = bucket.terms[std::countr_zero(m)];
+      const Node& n = node(t);
+      if (n.hash == hash && same(n)) return t;
+    }
+    if (bucket.count < Bucket::kCapacity) {
+      *place = &bucket;
+      return Term();
+    }
   }
 }
 
-void Context::Rehash(size_t slots) {
-  std::vector<Slot> old = std::move(table_);
-  table_.assign(slots, Slot());
-  const size_t mask = slots - 1;
-  for (const Slot& s : old) {
-    if (s.term.is_nil()) continue;
-    size_t i = s.tag & mask;
-    while (!table_[i].term.is_nil()) i = (i + 1) & mask;
-    table_[i] = s;
+void Context::Rehash(size_t buckets) {
+  constexpr uint32_t kAhead = 16;
+  table_.clear();
+  table_.resize(buckets);
+  const size_t mask = buckets - 1;
+  for (uint32_t id = 1; id < next_id_; ++id) {
+    if (id + kAhead < next_id_) __builtin_prefetch(&table_[node(Term(id + kAhead)).hash & mask], 1);
+    const Node& n = node(Term(id));
+    if (!n.live) continue;
+    size_t i = n.hash & mask;
+    while (table_[i].count == Bucket::kCapacity) i = (i + 1) & mask;
+    Bucket& bucket = table_[i];
+    bucket.tags[bucket.count] = TagOf(n.hash);
+    bucket.terms[bucket.count++] = Term(id);
   }
 }
 
-Term Context::NewNode(const Node& n, Slot* slot) {
+Term Context::NewNode(const Node& n, Bucket* place) {
   uint32_t id;
   if (!free_ids_.empty()) {
     id = free_ids_.back();
@@ -148,17 +191,18 @@ Term Context::NewNode(const Node& n, Slot* slot) {
     }
   }
   node(Term(id)) = n;
-  *slot = {TagOf(n.hash), Term(id)};
-  if (++table_used_ * 3 > table_.size() * 2) Rehash(table_.size() * 2);
+  place->tags[place->count] = TagOf(n.hash);
+  place->terms[place->count++] = Term(id);
+  if (++table_used_ > table_.size() * kMeanFill) Rehash(table_.size() * 2);
   return Term(id);
 }
 
-Term Context::TextAtom(Kind kind, bool flag, std::string_view text) {
-  const uint64_t hash = HashBytes(text, static_cast<uint64_t>(kind) * 2 + flag);
-  Slot* slot = FindSlot(hash, [&](const Node& n) {
+Term Context::TextAtom(Kind kind, bool flag, std::string_view text, uint64_t hash) {
+  Bucket* place;
+  const auto same = [&](const Node& n) {
     return n.kind == kind && n.flag == flag && storage_->texts[n.text] == text;
-  });
-  if (!slot->term.is_nil()) return slot->term;
+  };
+  if (Term t = Find(hash, same, &place); !t.is_nil()) return t;
   Node n{};
   if (storage_->free_texts.empty()) {
     n.text = static_cast<uint32_t>(storage_->texts.size());
@@ -174,15 +218,16 @@ Term Context::TextAtom(Kind kind, bool flag, std::string_view text) {
   n.ground = kind != Kind::kVariable;
   n.flag = flag;
   n.live = true;
-  return NewNode(n, slot);
+  return NewNode(n, place);
 }
 
 Term Context::NumberAtom(Kind kind, uint64_t bits) {
-  const uint64_t hash = Mix(bits, static_cast<uint64_t>(kind) + 77);
-  Slot* slot = FindSlot(hash, [&](const Node& n) {
+  const uint64_t hash = HashNumber(kind, bits);
+  Bucket* place;
+  const auto same = [&](const Node& n) {
     return n.kind == kind && static_cast<uint64_t>(n.integer) == bits;
-  });
-  if (!slot->term.is_nil()) return slot->term;
+  };
+  if (Term t = Find(hash, same, &place); !t.is_nil()) return t;
   Node n{};
   n.integer = static_cast<int64_t>(bits);
   n.hash = hash;
@@ -190,11 +235,22 @@ Term Context::NumberAtom(Kind kind, uint64_t bits) {
   n.kind = kind;
   n.ground = true;
   n.live = true;
-  return NewNode(n, slot);
+  return NewNode(n, place);
+}
+
+uint64_t Context::HashText(Kind kind, bool flag, std::string_view text) {
+  return HashBytes(text, static_cast<uint64_t>(kind) * 2 + flag);
+}
+uint64_t Context::HashInteger(int64_t v) { return HashNumber(Kind::kInteger, static_cast<uint64_t>(v)); }
+uint64_t Context::HashReal(double v) { return HashNumber(Kind::kReal, std::bit_cast<uint64_t>(OneNan(v))); }
+uint64_t Context::HashTuple(std::span<const uint64_t> children) {
+  uint64_t hash = TupleSeed(children.size());
+  for (uint64_t c : children) hash = Mix(hash, c);
+  return hash;
 }
 
 Term Context::Sym(std::string_view name) {
-  return TextAtom(Kind::kSymbol, name.size() > 1 && name[0] == ':', name);
+  return TextAtom(Kind::kSymbol, IsKeywordText(name), name);
 }
 Term Context::Keyword(std::string_view name) {
   std::string s = ":";
@@ -203,8 +259,7 @@ Term Context::Keyword(std::string_view name) {
 }
 Term Context::Integer(int64_t v) { return NumberAtom(Kind::kInteger, static_cast<uint64_t>(v)); }
 Term Context::Real(double v) {
-  if (std::isnan(v)) v = std::numeric_limits<double>::quiet_NaN();
-  return NumberAtom(Kind::kReal, std::bit_cast<uint64_t>(v));
+  return NumberAtom(Kind::kReal, std::bit_cast<uint64_t>(OneNan(v)));
 }
 Term Context::String(std::string_view v) { return TextAtom(Kind::kString, false, v); }
 Term Context::Variable(std::string_view name) { return TextAtom(Kind::kVariable, false, name); }
@@ -221,10 +276,11 @@ Term Context::FreshVariable(std::string_view name) {
 
 Term Context::Obj(ObjectPtr object) {
   const uint64_t hash = Mix(object->Hash(), 0xABCD);
-  Slot* slot = FindSlot(hash, [&](const Node& n) {
+  Bucket* place;
+  const auto same = [&](const Node& n) {
     return n.kind == Kind::kObject && storage_->objects[n.text]->Equals(*object);
-  });
-  if (!slot->term.is_nil()) return slot->term;
+  };
+  if (Term t = Find(hash, same, &place); !t.is_nil()) return t;
   Node n{};
   if (storage_->free_objects.empty()) {
     n.text = static_cast<uint32_t>(storage_->objects.size());
@@ -239,17 +295,18 @@ Term Context::Obj(ObjectPtr object) {
   n.kind = Kind::kObject;
   n.ground = true;
   n.live = true;
-  return NewNode(n, slot);
+  return NewNode(n, place);
 }
 
 Term Context::InternTuple(std::span<const Term> children) {
-  uint64_t hash = Mix(children.size(), 0x7157);
+  uint64_t hash = TupleSeed(children.size());
   for (Term c : children) hash = Mix(hash, node(c).hash);
-  Slot* slot = FindSlot(hash, [&](const Node& n) {
+  Bucket* place;
+  const auto same = [&](const Node& n) {
     return n.kind == Kind::kTuple && n.count == children.size() &&
            std::equal(children.begin(), children.end(), n.children);
-  });
-  if (!slot->term.is_nil()) return slot->term;
+  };
+  if (Term t = Find(hash, same, &place); !t.is_nil()) return t;
   Node n{};
   n.hash = hash;
   n.size = 1;
@@ -267,7 +324,7 @@ Term Context::InternTuple(std::span<const Term> children) {
   Term* copy = storage_->Allocate(n.count);
   std::copy(children.begin(), children.end(), copy);
   n.children = copy;
-  return NewNode(n, slot);
+  return NewNode(n, place);
 }
 
 Term Context::Tuple(std::span<const Term> children) {
@@ -345,7 +402,7 @@ size_t Context::num_nodes() const { return next_id_ - free_ids_.size(); }
 size_t Context::bytes() const {
   size_t text = 0;
   for (const auto& s : storage_->texts) text += s.capacity() + sizeof(s);
-  return chunks_.size() * (sizeof(Node) << kChunkBits) + table_.size() * sizeof(Slot) +
+  return chunks_.size() * (sizeof(Node) << kChunkBits) + table_.size() * sizeof(Bucket) +
          storage_->blocks.size() * Storage::kBlock * sizeof(Term) + storage_->large_terms * sizeof(Term) + text;
 }
 
@@ -389,15 +446,10 @@ void Context::Collect(std::span<const Term> roots) {
     }
     free_ids_.push_back(id);
   }
-  size_t slots = 1024;
-  while (num_nodes() * 3 > slots) slots *= 2;
-  std::vector<Slot> kept;
-  for (const Slot& s : table_) {
-    if (!s.term.is_nil() && mark[s.term.id()]) kept.push_back(s);
-  }
-  table_used_ = kept.size();
-  table_ = std::move(kept);
-  Rehash(slots);
+  table_used_ = num_nodes() - 1;
+  size_t buckets = 64;
+  while (table_used_ > buckets * kMeanFill) buckets *= 2;
+  Rehash(buckets);
 }
 
 std::vector<Term> PostOrder(const Context& ctx, std::span<const Term> roots) {

@@ -71,7 +71,7 @@ class Context {
 
   // ---- building; O(1) a node, O(children) for a tuple
   Term Nil() const { return Term(); }
-  Term Sym(std::string_view name);
+  Term Sym(std::string_view name);  // a keyword if it begins with a colon
   Term Keyword(std::string_view name);  // without the colon
   Term Integer(int64_t v);
   Term Real(double v);  // NaNs are one atom; -0.0 and 0.0 are two
@@ -133,6 +133,17 @@ class Context {
   // Distinct nodes reachable from the roots.
   size_t DagSize(std::span<const Term> roots) const;
 
+  // ---- hashes ahead of terms
+  // What Hash() of the term would be, and a request for the cache line that interning it will probe: for readers of large texts.
+  static uint64_t HashText(Kind kind, bool flag, std::string_view text);  // flag: keyword symbol, rest variable
+  static bool IsKeywordText(std::string_view name) { return name.size() > 1 && name[0] == ':'; }
+  static uint64_t HashInteger(int64_t v);
+  static uint64_t HashReal(double v);
+  static uint64_t HashTuple(std::span<const uint64_t> children);
+  // The symbol, string or variable of that text. Pre: hash == HashText(kind, flag, text).
+  Term TextAtom(Kind kind, bool flag, std::string_view text, uint64_t hash);
+  void Prefetch(uint64_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)], 1); }
+
   // ---- memory
   // Live nodes, and bytes they take.
   size_t num_nodes() const;
@@ -166,25 +177,29 @@ class Context {
   }
   Node& node(Term t) { return chunks_[t.id() >> kChunkBits][t.id() & ((1u << kChunkBits) - 1)]; }
 
-  Term TextAtom(Kind kind, bool flag, std::string_view text);
+  Term TextAtom(Kind kind, bool flag, std::string_view text) { return TextAtom(kind, flag, text, HashText(kind, flag, text)); }
   Term NumberAtom(Kind kind, uint64_t bits);
   Term InternTuple(std::span<const Term> children);
-  // A slot of the table holds half of the hash beside the handle, so that a probe or a rehash touches no node.
-  struct Slot {
-    uint32_t tag = 0;
-    Term term;  // nil: empty
+  // The intern table: buckets of one cache line, a byte of the hash beside each handle (as in F14: Bronson & Shi 2019). A probe
+  // of a new term reads one line, and its branches (no tag alike, bucket not full) are nearly always foreseen.
+  struct alignas(64) Bucket {
+    static constexpr uint32_t kCapacity = 12;
+    uint8_t tags[kCapacity];
+    uint32_t count;
+    Term terms[kCapacity];
   };
-  static uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
-  Term NewNode(const Node& n, Slot* slot);
-  // The slot that holds the term with `hash` for which `same(node)` holds, or the empty slot where it belongs.
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 56); }
+  static uint32_t Candidates(const Bucket& b, uint8_t tag);
+  // The term with `hash` for which `same(node)` holds, or nil and the bucket where it belongs.
   template <typename Same>
-  Slot* FindSlot(uint64_t hash, Same same);
-  void Rehash(size_t slots);
+  Term Find(uint64_t hash, Same same, Bucket** place);
+  Term NewNode(const Node& n, Bucket* place);
+  void Rehash(size_t buckets);
 
   std::vector<std::unique_ptr<Node[]>> chunks_;
   uint32_t next_id_ = 0;
   std::vector<uint32_t> free_ids_;
-  std::vector<Slot> table_;  // open addressing by tag
+  std::vector<Bucket> table_;  // a power of two; a full bucket spills into the next
   size_t table_used_ = 0;
   struct Storage;
   std::unique_ptr<Storage> storage_;

@@ -100,6 +100,21 @@ TEST(ReaderTest, FormsKeepPositionsOfTheirItems) {
   EXPECT_EQ((*forms)[1].position.ToString(), "3:1");
 }
 
+// The scanner works in batches: nothing may depend on where one ends.
+TEST(ReaderTest, BatchesDoNotShow) {
+  for (int before = 0; before < 140; ++before) {
+    std::string prefix = "(f";
+    for (int i = 0; i < before; ++i) prefix += " a";
+    Context ctx;
+    auto t = ReadTerm(ctx, prefix + " (let ((%a (g \"s\"))) %a) ; b\n (h 1.5 ?x))");
+    ASSERT_TRUE(t.ok()) << t.status();
+    EXPECT_EQ(PrintTerm(ctx, *t), prefix + " (g \"s\") (h 1.5 ?x))");
+    auto bad = ReadTerm(ctx, prefix + "\n 1x)");
+    ASSERT_FALSE(bad.ok());
+    EXPECT_THAT(std::string(bad.status().message()), HasSubstr("2:2: \"1x\" is not a number"));
+  }
+}
+
 TEST(ReaderTest, DeepAndSharedTermsGoThrough) {
   const int deep = 1'000'000;
   std::string text;

@@ -119,5 +119,35 @@ TEST(TermTest, RandomTermsInternConsistently) {
   }
 }
 
+TEST(TermTest, HashesAreKnownAheadOfTheTerm) {
+  Context ctx;
+  for (int n = 0; n < 40; ++n) {
+    const std::string text(n, 'x');
+    EXPECT_EQ(ctx.Hash(ctx.String(text)), Context::HashText(Kind::kString, false, text));
+  }
+  EXPECT_EQ(ctx.Hash(ctx.Keyword("k")), Context::HashText(Kind::kSymbol, true, ":k"));
+  EXPECT_EQ(ctx.Hash(ctx.RestVariable("r")), Context::HashText(Kind::kVariable, true, "r"));
+  EXPECT_EQ(ctx.Hash(ctx.Integer(-3)), Context::HashInteger(-3));
+  EXPECT_EQ(ctx.Hash(ctx.Real(-0.0)), Context::HashReal(-0.0));
+  const std::vector<uint64_t> children = {ctx.Hash(ctx.Sym("f")), ctx.Hash(ctx.Integer(1))};
+  EXPECT_EQ(ctx.Hash(ctx.Tuple({ctx.Sym("f"), ctx.Integer(1)})), Context::HashTuple(children));
+}
+
+// Adversarial for a table that trusts part of the hash: many nodes, collected and built again.
+TEST(TermTest, TableKeepsEveryNodeThroughGrowthAndCollection) {
+  Context ctx;
+  std::vector<Term> kept;
+  for (int i = 0; i < 100'000; ++i) {
+    Term t = ctx.Tuple({ctx.Sym("f"), ctx.Integer(i)});
+    if (i % 3 == 0) kept.push_back(t);
+  }
+  ctx.Collect(kept);
+  for (int i = 0; i < 100'000; ++i) {
+    Term t = ctx.Tuple({ctx.Sym("f"), ctx.Integer(i)});
+    if (i % 3 == 0) EXPECT_EQ(t, kept[i / 3]);
+  }
+  EXPECT_EQ(ctx.num_nodes(), 200'002u);
+}
+
 }  // namespace
 }  // namespace retuple
