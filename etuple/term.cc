@@ -198,7 +198,7 @@ Term Context::NewNode(const Node& n, Bucket* place) {
 }
 
 Term Context::TextAtom(Kind kind, bool flag, std::string_view text, uint64_t hash) {
-  Bucket* place;
+  Bucket* place = nullptr;
   const auto same = [&](const Node& n) {
     return n.kind == kind && n.flag == flag && storage_->texts[n.text] == text;
   };
@@ -223,7 +223,7 @@ Term Context::TextAtom(Kind kind, bool flag, std::string_view text, uint64_t has
 
 Term Context::NumberAtom(Kind kind, uint64_t bits) {
   const uint64_t hash = HashNumber(kind, bits);
-  Bucket* place;
+  Bucket* place = nullptr;
   const auto same = [&](const Node& n) {
     return n.kind == kind && static_cast<uint64_t>(n.integer) == bits;
   };
@@ -276,7 +276,7 @@ Term Context::FreshVariable(std::string_view name) {
 
 Term Context::Obj(ObjectPtr object) {
   const uint64_t hash = Mix(object->Hash(), 0xABCD);
-  Bucket* place;
+  Bucket* place = nullptr;
   const auto same = [&](const Node& n) {
     return n.kind == Kind::kObject && storage_->objects[n.text]->Equals(*object);
   };
@@ -301,7 +301,7 @@ Term Context::Obj(ObjectPtr object) {
 Term Context::InternTuple(std::span<const Term> children) {
   uint64_t hash = TupleSeed(children.size());
   for (Term c : children) hash = Mix(hash, node(c).hash);
-  Bucket* place;
+  Bucket* place = nullptr;
   const auto same = [&](const Node& n) {
     return n.kind == Kind::kTuple && n.count == children.size() &&
            std::equal(children.begin(), children.end(), n.children);

@@ -20,6 +20,7 @@ struct Command {
 
 std::span<const Command> ModelCommands();  // optimize, run, compare, etuplize, reify, conformance
 std::span<const Command> RuleCommands();   // normalize, check, explain
+std::span<const Command> QueryCommands();  // query, repl
 
 // Prints `error: …` to stderr; the exit status of a failed input.
 int Fail(const absl::Status& s);

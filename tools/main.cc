@@ -11,6 +11,7 @@ namespace {
 std::vector<Command> AllCommands() {
   std::vector<Command> out(ModelCommands().begin(), ModelCommands().end());
   out.insert(out.end(), RuleCommands().begin(), RuleCommands().end());
+  out.insert(out.end(), QueryCommands().begin(), QueryCommands().end());
   return out;
 }
 

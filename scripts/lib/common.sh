@@ -8,7 +8,7 @@ export CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
 
 # Debian 12 packages that a build needs; installed when missing (as root, or through sudo).
 packages=(g++ cmake ninja-build pkg-config ccache libabsl-dev libboost-dev libeigen3-dev libprotobuf-dev libonnx-dev
-          libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev)
+          libonnx-testdata libgtest-dev libgmock-dev libbenchmark-dev nlohmann-json3-dev libedit-dev)
 
 install_packages() {
   local missing=() p

@@ -1,0 +1,10 @@
+; The factorial of 5.
+(include "lib/numbers.mk")
+(include "lib/calculator.mk")
+(run* (?q)
+  (eval-expo ((lambda (f) ((f f) (intexp (1 0 1))))
+              (lambda (f)
+                (lambda (n)
+                  (if (zero? n) (intexp (1)) (* n ((f f) (sub1 n)))))))
+             ()
+             ?q))

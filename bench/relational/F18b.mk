@@ -1,0 +1,10 @@
+; What stands in the hole if the factorial of 5 is 120.
+(include "lib/numbers.mk")
+(include "lib/calculator.mk")
+(run 1 (?q)
+  (eval-expo ((lambda (f) ((f ?q) (intexp (1 0 1))))
+              (lambda (f)
+                (lambda (n)
+                  (if (zero? n) (intexp (1)) (* n ((f f) (sub1 n)))))))
+             ()
+             (intval (0 0 0 1 1 1 1))))

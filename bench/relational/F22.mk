@@ -1,0 +1,3 @@
+; The zebra puzzle.
+(include "lib/houses.mk")
+(run* (?h) (zebrao ?h))

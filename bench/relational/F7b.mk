@@ -1,0 +1,3 @@
+; Permutations of (0 … 6).
+(include "lib/lists.mk")
+(run* (?p) (permo (0 1 2 3 4 5 6) ?p))

@@ -1,0 +1,43 @@
+; The zebra puzzle: five houses in a row, each (NATION SMOKE DRINK PET COLOUR), fourteen clues.
+;
+; Source: Life International, 17 December 1962. The three clues that fix places come first, the others in the order printed there.
+
+; h is one of houses
+(defrel (oneo ?h ?houses)
+  (fresh (?a ?d)
+    (== (?a ..?d) ?houses)
+    (conde
+      ((== ?h ?a))
+      ((oneo ?h ?d)))))
+
+; r is the next house right of l
+(defrel (lefto ?l ?r ?houses)
+  (fresh (?a ?b ?d)
+    (== (?a ?b ..?d) ?houses)
+    (conde
+      ((== ?l ?a) (== ?r ?b))
+      ((lefto ?l ?r (?b ..?d))))))
+
+; x and y are neighbours
+(defrel (besideo ?x ?y ?houses)
+  (conde
+    ((lefto ?x ?y ?houses))
+    ((lefto ?y ?x ?houses))))
+
+(defrel (zebrao ?h)
+  (fresh (?n1 ?n2 ?n3 ?n4 ?n5 ?n6 ?n7 ?n8 ?n9 ?n10 ?n11 ?n12 ?n13 ?n14 ?n15 ?n16 ?n17 ?n18 ?n19 ?n20 ?n21 ?n22 ?n23 ?n24
+          ?n25 ?n26 ?n27 ?n28 ?n29 ?n30 ?n31 ?n32 ?n33 ?n34 ?n35 ?n36 ?n37 ?n38 ?n39 ?n40 ?n41 ?n42 ?n43 ?n44 ?n45 ?n46
+          ?n47 ?n48 ?n49 ?n50 ?n51 ?n52 ?n53 ?n54 ?n55 ?n56 ?n57 ?n58 ?n59 ?n60 ?n61 ?n62 ?n63 ?n64 ?n65 ?n66 ?n67)
+    (== ((norwegian ?n1 ?n2 ?n3 ?n4) ?n5 (?n6 ?n7 milk ?n8 ?n9) ?n10 ?n11) ?h)
+    (besideo (norwegian ?n12 ?n13 ?n14 ?n15) (?n16 ?n17 ?n18 ?n19 blue) ?h)
+    (oneo (englishman ?n20 ?n21 ?n22 red) ?h)
+    (oneo (spaniard ?n23 ?n24 dog ?n25) ?h)
+    (oneo (?n26 ?n27 coffee ?n28 green) ?h)
+    (oneo (ukrainian ?n29 tea ?n30 ?n31) ?h)
+    (lefto (?n32 ?n33 ?n34 ?n35 ivory) (?n36 ?n37 ?n38 ?n39 green) ?h)
+    (oneo (?n40 oldgolds ?n41 snails ?n42) ?h)
+    (oneo (?n43 kools ?n44 ?n45 yellow) ?h)
+    (besideo (?n46 chesterfields ?n47 ?n48 ?n49) (?n50 ?n51 ?n52 fox ?n53) ?h)
+    (besideo (?n54 kools ?n55 ?n56 ?n57) (?n58 ?n59 ?n60 horse ?n61) ?h)
+    (oneo (?n62 lucky-strikes oj ?n63 ?n64) ?h)
+    (oneo (japanese parliaments ?n65 ?n66 ?n67) ?h)))

@@ -1,0 +1,430 @@
+#include "unify/internal/code.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "etuple/printer.h"
+
+namespace retuple::internal {
+absl::Status Compiler::Bad(Term goal, const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrFormat("%s: %s", Brief(ctx_, goal, 100), what));
+}
+
+Term Compiler::Key(Term v) { return ctx_.IsRest(v) ? ctx_.Variable(ctx_.Text(v)) : v; }
+
+Operand Compiler::Constant(Term t) {
+  auto [it, added] = constant_of_.try_emplace(t, static_cast<uint32_t>(code_.constants.size()));
+  if (added) code_.constants.push_back(t);
+  return Operand(Operand::kConstant, it->second);
+}
+
+absl::StatusOr<uint32_t> Compiler::Relation(const std::string& name, uint32_t arity) {
+  for (uint32_t i = 0; i < code_.relations.size(); ++i) {
+    RelationCode& r = code_.relations[i];
+    if (r.name != name) continue;
+    if (r.arity != arity) {
+      return absl::InvalidArgumentError(absl::StrFormat("%s takes %d arguments, not %d", name, r.arity, arity));
+    }
+    return i;
+  }
+  RelationCode r;
+  r.name = name;
+  r.arity = arity;
+  code_.relations.push_back(std::move(r));
+  return static_cast<uint32_t>(code_.relations.size() - 1);
+}
+
+void Compiler::Init(uint32_t slot) {
+  if (block_.ready[slot]) return;
+  block_.ready[slot] = true;
+  Instruction i;
+  i.op = Op::kInit;
+  i.a = slot;
+  code_.instructions.push_back(i);
+}
+
+// Makes every variable that has no value yet: from here on the frame may be shared.
+void Compiler::InitAll() {
+  for (uint32_t slot = 0; slot < block_.ready.size(); ++slot) Init(slot);
+}
+
+// Slots of different clauses differ, since their branches share the frame.
+uint32_t Compiler::NewSlot() {
+  const uint32_t slot = code_.relations[relation_].slots++;
+  block_.ready.resize(slot, true);
+  block_.ready.push_back(false);
+  return slot;
+}
+
+// The operand of a term; a variable without a value stays a first occurrence if that is allowed, or is made.
+absl::StatusOr<Operand> Compiler::Compile(Term root, bool first_allowed) {
+  auto variable = [&](Term v) -> absl::StatusOr<Operand> {
+    auto it = block_.scope.find(Key(v));
+    if (it == block_.scope.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("?%s is bound by no fresh, argument or query", std::string(ctx_.Text(v))));
+    }
+    if (block_.ready[it->second]) return Operand(Operand::kSlot, it->second);
+    if (first_allowed) {
+      block_.ready[it->second] = true;
+      return Operand(Operand::kFirst, it->second);
+    }
+    Init(it->second);
+    return Operand(Operand::kSlot, it->second);
+  };
+  if (ctx_.IsVariable(root)) return variable(root);
+  if (ctx_.IsGround(root) && !ctx_.IsTuple(root)) return Constant(root);
+  // A tuple becomes pairs, left to right, so that first occurrences come first.
+  struct Frame {
+    std::span<const Term> children;
+    size_t next;
+    std::vector<Operand> done;
+    Operand tail;
+  };
+  const Term dots = ctx_.Sym("..");
+  auto dotted = [&](Term t) {
+    auto c = ctx_.Children(t);
+    return c.size() >= 3 && c[c.size() - 2] == dots;
+  };
+  std::vector<Frame> stack;
+  Operand done;
+  // Gives an operand at once, or opens a frame.
+  auto enter = [&](Term t) -> absl::StatusOr<bool> {
+    if (ctx_.IsVariable(t)) {
+      auto o = variable(t);
+      if (!o.ok()) return o.status();
+      done = *o;
+      return true;
+    }
+    bool plain = ctx_.IsGround(t);
+    if (plain && ctx_.IsTuple(t)) {
+      for (Term u : PostOrder(ctx_, t)) plain = plain && !dotted(u);
+    }
+    if (plain) {
+      done = Constant(t);
+      return true;
+    }
+    stack.push_back({ctx_.Children(t), 0, {}, Constant(ctx_.Nil())});
+    return false;
+  };
+  auto at_once = enter(root);
+  if (!at_once.ok()) return at_once.status();
+  while (!stack.empty()) {
+    Frame& f = stack.back();
+    if (f.next < f.children.size()) {
+      const size_t i = f.next++;
+      Term c = f.children[i];
+      const bool last = f.next == f.children.size();
+      if (ctx_.IsRest(c)) {
+        if (!last) return absl::InvalidArgumentError("a rest variable must be the last of its tuple");
+        auto o = variable(c);
+        if (!o.ok()) return o.status();
+        f.tail = *o;
+        continue;
+      }
+      const bool tail = c == dots && i > 0 && i + 2 == f.children.size();
+      if (tail) c = f.children[f.next++];
+      if (tail) f.tail = Operand(Operand::kPair, 0xffffffff >> 2);  // marks that the next operand is the tail
+      auto immediate = enter(c);
+      if (!immediate.ok()) return immediate.status();
+      if (!*immediate) continue;
+      Frame& g = stack.back();
+      if (tail) {
+        g.tail = done;
+      } else {
+        g.done.push_back(done);
+      }
+      continue;
+    }
+    Operand list = f.tail;
+    for (size_t i = f.done.size(); i-- > 0;) {
+      code_.pairs.emplace_back(f.done[i], list);
+      list = Operand(Operand::kPair, static_cast<uint32_t>(code_.pairs.size() - 1));
+    }
+    done = list;
+    stack.pop_back();
+    if (stack.empty()) break;
+    Frame& g = stack.back();
+    if (g.tail.kind() == Operand::kPair && g.tail.index() == 0xffffffff >> 2) {
+      g.tail = done;
+    } else {
+      g.done.push_back(done);
+    }
+  }
+  return done;
+}
+
+// conde, conda, condu, once: blocks of their own.
+absl::Status Compiler::Branch(Term goal) {
+  const std::string_view head = ctx_.Text(ctx_.Rator(goal));
+  InitAll();
+  std::vector<std::vector<Term>> blocks;
+  const bool commit = head != "conde";
+  if (head == "once") {
+    if (ctx_.Rands(goal).empty()) return Bad(goal, "once takes goals");
+    std::vector<Term> all(ctx_.Rands(goal).begin(), ctx_.Rands(goal).end());
+    blocks = {all, {}};
+  } else {
+    for (Term clause : ctx_.Rands(goal)) {
+      auto c = ctx_.Children(clause);
+      if (!ctx_.IsTuple(clause) || c.empty()) return Bad(goal, "a clause is a list of goals");
+      if (commit) {
+        blocks.push_back({c[0]});
+        blocks.emplace_back(c.begin() + 1, c.end());
+      } else {
+        blocks.emplace_back(c.begin(), c.end());
+      }
+    }
+  }
+  Instruction i;
+  i.op = Op::kSuspend;
+  code_.instructions.push_back(i);
+  if (blocks.empty()) {
+    i.op = Op::kFail;
+  } else {
+    i.op = commit ? Op::kCommit : Op::kConde;
+    i.a = static_cast<uint32_t>(code_.blocks.size());
+    i.b = static_cast<uint32_t>(commit ? blocks.size() / 2 : blocks.size());
+    i.c = head == "condu" || head == "once";
+  }
+  for (auto& goals : blocks) {
+    Block b;
+    b.goals = std::move(goals);
+    b.scope = block_.scope;
+    b.ready = block_.ready;
+    b.once = block_.once && !commit;
+    b.at = static_cast<uint32_t>(code_.blocks.size());
+    b.is_relation = false;
+    code_.blocks.push_back(0);
+    pending_.push_back(std::move(b));
+  }
+  code_.instructions.push_back(i);
+  block_.once = false;
+  return absl::OkStatus();
+}
+
+absl::Status Compiler::CompileGoal(Term goal) {
+  const Term head = ctx_.IsSymbol(goal) ? goal : ctx_.HeadSymbol(goal);
+  if (head.is_nil()) return Bad(goal, "a goal begins with its name");
+  const std::string name(ctx_.Text(head));
+  auto args = ctx_.Rands(goal);
+  auto arity = [&](size_t n) {
+    return args.size() == n ? absl::OkStatus() : Bad(goal, absl::StrFormat("%s takes %d arguments, not %d", name, n, args.size()));
+  };
+  auto in_goal = [&](const absl::Status& s) { return Bad(goal, std::string(s.message())); };
+  Instruction i;
+  if (name == "succeed") return absl::OkStatus();
+  if (name == "fail") {
+    i.op = Op::kFail;
+    code_.instructions.push_back(i);
+    return absl::OkStatus();
+  }
+  if (name == "==") {
+    if (auto s = arity(2); !s.ok()) return s;
+    Term a = args[0], b = args[1];
+    // The side that is a variable is the value, the other the skeleton that it is matched with.
+    if (ctx_.IsTuple(a) && !ctx_.IsTuple(b)) std::swap(a, b);
+    const bool recursive = ctx_.IsVariable(a) && a != b && [&] {
+      const auto vs = Variables(ctx_, b);
+      return std::any_of(vs.begin(), vs.end(), [&](Term v) { return Key(v) == Key(a); });
+    }();
+    auto x = Compile(a, block_.once && !recursive && a != b);
+    if (!x.ok()) return in_goal(x.status());
+    auto y = Compile(b, block_.once);
+    if (!y.ok()) return in_goal(y.status());
+    i.op = Op::kEqual;
+    i.x = *x;
+    i.y = *y;
+    code_.instructions.push_back(i);
+    return absl::OkStatus();
+  }
+  if (name == "=/=" || name == "absento") {
+    if (auto s = arity(2); !s.ok()) return s;
+    auto x = Compile(args[0], false);
+    if (!x.ok()) return in_goal(x.status());
+    auto y = Compile(args[1], false);
+    if (!y.ok()) return in_goal(y.status());
+    i.op = name == "=/=" ? Op::kDisequal : Op::kAbsent;
+    i.x = *x;
+    i.y = *y;
+    code_.instructions.push_back(i);
+    return absl::OkStatus();
+  }
+  for (uint32_t type = 1; type < kNumTypes; ++type) {
+    if (name != TypeGoalName(type)) continue;
+    if (auto s = arity(1); !s.ok()) return s;
+    auto x = Compile(args[0], false);
+    if (!x.ok()) return in_goal(x.status());
+    i.op = Op::kType;
+    i.a = type;
+    i.x = *x;
+    code_.instructions.push_back(i);
+    return absl::OkStatus();
+  }
+  if (name == "conde" || name == "conda" || name == "condu" || name == "once") return Branch(goal);
+  const auto predicate = predicates.find(name);
+  const auto native = natives.find(name);
+  if (predicate != predicates.end() || native != natives.end()) {
+    if (native != natives.end()) InitAll();
+    auto x = Compile(ctx_.Tuple(args), false);
+    if (!x.ok()) return in_goal(x.status());
+    i.op = native != natives.end() ? Op::kNative : Op::kPredicate;
+    i.a = native != natives.end() ? native->second : predicate->second;
+    i.x = *x;
+    code_.instructions.push_back(i);
+    if (native != natives.end()) block_.once = false;
+    return absl::OkStatus();
+  }
+  auto relation = Relation(name, static_cast<uint32_t>(args.size()));
+  if (!relation.ok()) return in_goal(relation.status());
+  std::vector<Operand> operands;
+  for (Term a : args) {
+    auto o = Compile(a, block_.once);
+    if (!o.ok()) return in_goal(o.status());
+    operands.push_back(*o);
+  }
+  InitAll();
+  i.op = Op::kCall;
+  i.a = *relation;
+  i.b = static_cast<uint32_t>(code_.operands.size());
+  code_.operands.insert(code_.operands.end(), operands.begin(), operands.end());
+  code_.instructions.push_back(i);
+  block_.once = false;
+  return absl::OkStatus();
+}
+
+absl::Status Compiler::CompileBlock(Block block) {
+  block_ = std::move(block);
+  const uint32_t entry = static_cast<uint32_t>(code_.instructions.size());
+  if (block_.is_relation) {
+    code_.relations[block_.at].entry = entry;
+  } else {
+    code_.blocks[block_.at] = entry;
+  }
+  // Goals to come, the next one last; nil closes a fresh.
+  std::vector<Term> todo(block_.goals.rbegin(), block_.goals.rend());
+  std::vector<absl::flat_hash_map<Term, uint32_t>> outer;
+  while (!todo.empty()) {
+    Term goal = todo.back();
+    todo.pop_back();
+    if (goal.is_nil()) {
+      block_.scope = std::move(outer.back());
+      outer.pop_back();
+      continue;
+    }
+    if (!ctx_.IsTuple(goal) || ctx_.HeadSymbol(goal).is_nil() || ctx_.Text(ctx_.HeadSymbol(goal)) != "fresh") {
+      if (auto s = CompileGoal(goal); !s.ok()) return s;
+      continue;
+    }
+    auto args = ctx_.Rands(goal);
+    if (args.empty() || !ctx_.IsTuple(args[0])) return Bad(goal, "fresh takes a list of variables and goals");
+    for (Term v : ctx_.Children(args[0])) {
+      if (!ctx_.IsVariable(v)) return Bad(goal, "fresh takes a list of variables and goals");
+    }
+    if (block_.once) {
+      Instruction i;
+      i.op = Op::kSuspend;
+      code_.instructions.push_back(i);
+      outer.push_back(block_.scope);
+      for (Term v : ctx_.Children(args[0])) {
+        block_.scope[Key(v)] = NewSlot();
+      }
+      todo.push_back(ctx_.Nil());
+      for (size_t k = args.size(); k-- > 1;) todo.push_back(args[k]);
+      continue;
+    }
+    // Lambda lifting: the variables of the goal that are bound outside become arguments.
+    std::vector<Term> captured;
+    for (Term v : Variables(ctx_, goal)) {
+      const Term key = Key(v);
+      if (block_.scope.contains(key) && std::find(captured.begin(), captured.end(), key) == captured.end()) captured.push_back(key);
+    }
+    std::string name = code_.relations[relation_].name;
+    name = name.substr(0, name.find('/')) + absl::StrFormat("/%d", ++auxiliary_);
+    auto r = Relation(name, static_cast<uint32_t>(captured.size()));
+    if (!r.ok()) return r.status();
+    Instruction i;
+    i.op = Op::kCall;
+    i.a = *r;
+    i.b = static_cast<uint32_t>(code_.operands.size());
+    for (Term v : captured) {
+      auto o = Compile(v, false);
+      if (!o.ok()) return o.status();
+      code_.operands.push_back(*o);
+    }
+    code_.instructions.push_back(i);
+    code_.relations[*r].defined = true;
+    code_.relations[*r].slots = static_cast<uint32_t>(captured.size());
+    Block b;
+    b.goals = {goal};
+    for (uint32_t k = 0; k < captured.size(); ++k) b.scope[captured[k]] = k;
+    b.ready.assign(captured.size(), true);
+    b.once = true;
+    b.at = *r;
+    b.is_relation = true;
+    pending_.push_back(std::move(b));
+  }
+  code_.instructions.push_back(Instruction());
+  const uint32_t end = static_cast<uint32_t>(code_.instructions.size() - 1);
+  code_.block_end.resize(code_.instructions.size(), end);
+  return absl::OkStatus();
+}
+
+absl::Status Compiler::Define(uint32_t relation, std::span<const Term> parameters, std::span<const Term> goals) {
+  sizes_ = {code_.instructions.size(), code_.constants.size(), code_.pairs.size(),
+            code_.operands.size(),     code_.blocks.size(),    code_.relations.size()};
+  before_ = code_.relations[relation];
+  Block b;
+  b.goals.assign(goals.begin(), goals.end());
+  // Several goals suspend, so that a relation that calls itself first lets others go on.
+  if (goals.size() != 1) {
+    std::vector<Term> fresh = {ctx_.Sym("fresh"), ctx_.Nil()};
+    fresh.insert(fresh.end(), goals.begin(), goals.end());
+    b.goals = {ctx_.Tuple(fresh)};
+  }
+  for (Term p : parameters) {
+    if (!ctx_.IsVariable(p) || ctx_.IsRest(p)) return Bad(p, "a parameter is a variable");
+    if (!b.scope.try_emplace(p, static_cast<uint32_t>(b.ready.size())).second) return Bad(p, "a parameter occurs twice");
+    b.ready.push_back(true);
+  }
+  b.once = true;
+  b.at = relation;
+  b.is_relation = true;
+  code_.relations[relation].defined = true;
+  code_.relations[relation].slots = static_cast<uint32_t>(parameters.size());
+  pending_.push_back(std::move(b));
+  while (!pending_.empty()) {
+    Block next = std::move(pending_.back());
+    pending_.pop_back();
+    if (next.is_relation) relation_ = next.at;
+    // Clause blocks follow the relation that they belong to: they are compiled before the next relation's.
+    if (auto s = CompileBlock(std::move(next)); !s.ok()) {
+      pending_.clear();
+      Undo(relation);
+      return s;
+    }
+    std::stable_partition(pending_.begin(), pending_.end(), [](const Block& p) { return p.is_relation; });
+  }
+  return absl::OkStatus();
+}
+
+void Compiler::Undo(uint32_t relation) {
+  code_.instructions.resize(sizes_[0]);
+  code_.block_end.resize(sizes_[0]);
+  code_.constants.resize(sizes_[1]);
+  code_.pairs.resize(sizes_[2]);
+  code_.operands.resize(sizes_[3]);
+  code_.blocks.resize(sizes_[4]);
+  code_.relations.resize(sizes_[5]);
+  code_.relations[relation] = before_;
+  absl::erase_if(constant_of_, [&](const auto& c) { return c.second >= sizes_[1]; });
+}
+
+bool Compiler::IsReserved(const std::string& name) const {
+  static constexpr std::string_view kGoals[] = {"==",      "=/=",     "absento", "succeed", "fail", "fresh", "conde",
+                                                "conda",   "condu",   "once",    "symbolo", "numbero", "stringo"};
+  return std::find(std::begin(kGoals), std::end(kGoals), name) != std::end(kGoals) || natives.contains(name) ||
+         predicates.contains(name);
+}
+
+}  // namespace retuple::internal

@@ -1,0 +1,130 @@
+// Goals compiled for the search machine.
+//
+// A relation's body becomes blocks of instructions that work on a frame of slots. Two things make it fast. A variable whose first
+// occurrence is in an equation, before the frame can be shared by branches, needs no cell: its slot takes the part that it is equal to
+// (as the first-occurrence instructions of Warren's machine, 1983). And a term of the text is a skeleton that is built only where it
+// meets a variable. `fresh` costs a suspension and its slots; where a frame may be run through several times (behind a goal with several
+// answers) a `fresh` becomes a call of an auxiliary relation with a frame of its own.
+#ifndef RETUPLE_UNIFY_INTERNAL_CODE_H_
+#define RETUPLE_UNIFY_INTERNAL_CODE_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "unify/internal/store.h"
+
+namespace retuple::internal {
+
+// What an instruction takes: a constant, a slot, a slot at its first occurrence, or a pair of the skeleton.
+class Operand {
+ public:
+  enum Kind : uint32_t { kConstant, kSlot, kFirst, kPair };
+  constexpr Operand() = default;
+  constexpr Operand(Kind k, uint32_t i) : bits_(i << 2 | k) {}
+  constexpr Kind kind() const { return static_cast<Kind>(bits_ & 3); }
+  constexpr uint32_t index() const { return bits_ >> 2; }
+
+ private:
+  uint32_t bits_ = 0;
+};
+
+enum class Op : uint8_t {
+  kEnd,
+  kEqual,      // x, y
+  kDisequal,   // x, y
+  kAbsent,     // x, y
+  kType,       // x; a: type
+  kPredicate,  // x: argument list; a: predicate
+  kInit,       // a: slot; makes a variable
+  kFail,
+  kSuspend,
+  kCall,    // a: relation; b: first of its operands
+  kConde,   // a: first of b clauses
+  kCommit,  // a: first of 2·b blocks (heads, rests); c: 1 if only the head's first answer counts
+  kNative,  // a: native goal; x: argument list
+};
+
+struct Instruction {
+  Op op = Op::kEnd;
+  uint32_t a = 0, b = 0, c = 0;
+  Operand x, y;
+};
+
+struct RelationCode {
+  std::string name;
+  uint32_t arity = 0;
+  bool defined = false;
+  uint32_t entry = 0;  // of its block
+  uint32_t slots = 0;
+  int32_t facts = -1;  // its table, if it has facts
+};
+
+struct Code {
+  std::vector<Instruction> instructions;
+  std::vector<Term> constants;
+  std::vector<std::pair<Operand, Operand>> pairs;    // skeletons
+  std::vector<Operand> operands;                     // of calls
+  std::vector<uint32_t> blocks;                      // entries of clauses
+  std::vector<uint32_t> block_end;                   // by instruction: the kEnd of its block
+  std::vector<RelationCode> relations;
+};
+
+class Compiler {
+ public:
+  Compiler(Context& ctx, Code& code) : ctx_(ctx), code_(code) {}
+
+  // The relation of that name, made if there is none; Error if it is known with another arity.
+  absl::StatusOr<uint32_t> Relation(const std::string& name, uint32_t arity);
+  // Compiles a body: parameters are variables, goals are terms. InvalidArgument with the goal that is wrong.
+  absl::Status Define(uint32_t relation, std::span<const Term> parameters, std::span<const Term> goals);
+
+  // Takes back the last Define.
+  void Undo(uint32_t relation);
+  bool IsReserved(const std::string& name) const;
+
+  // Names of native goals and predicates.
+  absl::flat_hash_map<std::string, uint32_t> natives, predicates;
+
+ private:
+  struct Slots {
+    absl::flat_hash_map<Term, uint32_t> of;  // variable → slot
+  };
+  struct Block {
+    std::vector<Term> goals;
+    absl::flat_hash_map<Term, uint32_t> scope;
+    std::vector<bool> ready;  // by slot: holds a value
+    bool once;                // runs once a frame
+    uint32_t at;              // where its entry goes, in code_.blocks; or the relation
+    bool is_relation;
+  };
+
+  absl::Status CompileBlock(Block block);
+  absl::Status CompileGoal(Term goal);
+  absl::Status Branch(Term goal);
+  absl::StatusOr<Operand> Compile(Term t, bool first_allowed);
+  void InitAll();
+  void Init(uint32_t slot);
+  uint32_t NewSlot();
+  Term Key(Term variable);
+  absl::Status Bad(Term goal, const std::string& what);
+  Operand Constant(Term t);
+
+  Context& ctx_;
+  Code& code_;
+  uint32_t relation_ = 0;
+  Block block_;
+  std::vector<Block> pending_;
+  absl::flat_hash_map<Term, uint32_t> constant_of_;
+  uint32_t auxiliary_ = 0;
+  std::array<size_t, 6> sizes_{};  // of the code before the last Define
+  RelationCode before_;
+};
+
+}  // namespace retuple::internal
+
+#endif  // RETUPLE_UNIFY_INTERNAL_CODE_H_

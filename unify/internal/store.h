@@ -1,0 +1,135 @@
+// The state of one branch of a relational search: bindings and constraints.
+//
+// A binding of a variable that this very branch made (same scope) is written into the variable; any other goes into a persistent radix-8
+// trie whose nodes are copied on write, unless the branch owns them. So a deterministic program binds in O(1), and a branch of n
+// bindings looks one up in O(log n). Constraints (disequality after Comon & Lescanne 1989, absence, types, predicates) sit on the
+// variables that they speak of, and are looked at when one of these is bound.
+#ifndef RETUPLE_UNIFY_INTERNAL_STORE_H_
+#define RETUPLE_UNIFY_INTERNAL_STORE_H_
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unify/internal/heap.h"
+
+namespace retuple::internal {
+
+enum ObjectType : uint8_t { kTrieNode = 1, kFrame, kCont, kSeq, kTask, kMplus, kBind, kClauses, kCommit, kRange };
+
+// Type constraints. A tuple is of none of them.
+enum TypeTag : uint32_t { kAnyType = 0, kSymbolType, kNumberType, kStringType, kNumTypes };
+const char* TypeGoalName(uint32_t type);  // "symbolo", …
+
+struct State {
+  Value root = Value::Unset();  // substitution
+  uint32_t next_id = 0;
+  uint64_t scope = 0;
+};
+
+// Decides on ground arguments.
+using PredicateFn = std::function<bool(std::span<const Term> args)>;
+
+class Store {
+ public:
+  explicit Store(Context& ctx) : ctx_(ctx) {}
+
+  Context& context() { return ctx_; }
+  Heap& heap() { return heap_; }
+  State& state() { return state_; }
+
+  Value NewVar() { return heap_.Var(state_.next_id++, state_.scope); }
+  uint64_t NewScope() { return ++scopes_; }
+
+  // What the value is at its root.
+  Value Walk(Value v) {
+    while (v.IsVar()) {
+      const Value b = Lookup(v);
+      if (b.tag() == Value::kUnset || b.tag() == Value::kAttr) return v;
+      v = b;
+    }
+    return v;
+  }
+  // The constraints of an unbound variable, or unset.
+  Value Constraints(Value var) {
+    const Value b = Lookup(var);
+    return b.tag() == Value::kAttr ? b : Value::Unset();
+  }
+
+  // Each returns false when the branch fails; the state is then of no use.
+  bool Unify(Value a, Value b);
+  // Binds an unbound variable to a value that is walked, with the occurs check. Constraints wait for Settle.
+  bool Bind(Value var, Value value);
+  // Binds a variable to what holds no variable older than itself but those that were checked.
+  void BindUnchecked(Value var, Value value);
+  // After a unification: checks the constraints of what it bound. Must be told of a failed one too.
+  bool Settle(bool unified);
+  bool Disequal(Value a, Value b);
+  bool Absent(Value what, Value in);
+  bool OfType(Value v, uint32_t type);
+  // `args` is a list. Waits until it is ground.
+  bool Predicate(uint32_t predicate, Value args);
+
+  uint32_t AddPredicate(std::string name, PredicateFn fn);
+  const std::string& predicate_name(uint32_t p) const { return predicates_[p].name; }
+
+  bool Occurs(Value var, Value in);
+  bool IsGround(Value v);
+  // The term that a value stands for. Unbound variables become `name(var)`, a list with an open end `(a ..?x)`, an improper one
+  // `(a .. b)`.
+  Term ToTerm(Value v, const std::function<Term(Value var, bool rest)>& name);
+  bool HasType(Term t, uint32_t type) const { return TypeOf(ctx_, t) == type; }
+  // The pairs (variable . term) that a disequality still needs to be violated: nullopt when it can no longer be, empty when it is.
+  bool Violation(Value pairs, std::vector<std::pair<Value, Value>>* needs);
+  // Whether the second equations hold wherever the first do.
+  bool Implies(const std::vector<std::pair<Value, Value>>& first, const std::vector<std::pair<Value, Value>>& second);
+
+ private:
+  Value Lookup(Value v) {
+    const VarCell& c = heap_.var(v);
+    const auto tag = c.value.tag();
+    if (tag != Value::kUnset && tag != Value::kAttr) return c.value;
+    if (!c.mapped) return c.value;
+    const Value m = Find(c.id);
+    return m.IsUnset() ? c.value : m;
+  }
+  Value Find(uint32_t id) {
+    Value node = state_.root;
+    if (node.IsUnset()) return node;
+    uint32_t level = heap_.header(node).aux;
+    if (id >> 3 >> (3 * level) != 0) return Value::Unset();
+    for (;; --level) {
+      const Value child = heap_.fields(node)[id >> (3 * level) & 7];
+      if (level == 0 || child.IsUnset()) return child;
+      node = child;
+    }
+  }
+  void Insert(uint32_t id, Value v);
+  Value Own(Value node);
+  // Writes a value or constraints to a variable.
+  void Write(Value var, Value v);
+  bool Trial(Value a, Value b, std::vector<std::pair<Value, Value>>* added);
+  void UndoTrial(const std::vector<std::pair<Value, Value>>& added);
+  bool AddDisequality(const std::vector<std::pair<Value, Value>>& needs);
+  AttrCell AttrOf(Value var);
+  static uint32_t TypeOf(const Context& ctx, Term t);
+
+  Context& ctx_;
+  Heap heap_;
+  State state_;
+  uint64_t scopes_ = 0;
+  std::vector<std::pair<Value, Value>> stack_;
+  std::vector<Value> walk_stack_;
+  std::vector<std::pair<Value, Value>> woken_;  // constraints of a variable that was bound, its value
+  std::vector<Value> saved_;                    // what trial bindings overwrote
+  struct NamedPredicate {
+    std::string name;
+    PredicateFn fn;
+  };
+  std::vector<NamedPredicate> predicates_;
+};
+
+}  // namespace retuple::internal
+
+#endif  // RETUPLE_UNIFY_INTERNAL_STORE_H_
