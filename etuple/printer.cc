@@ -34,7 +34,10 @@ bool NeedsBars(std::string_view s) {
   const char c = s[0];
   if (c == '?' || c == '%' || c == '|' || (c == '#' && s.size() > 1 && s[1] == '<')) return true;
   if (s.size() > 3 && s.substr(0, 3) == "..?") return true;
-  if ((c >= '0' && c <= '9') || ((c == '+' || c == '-' || c == '.') && s.size() > 1)) return true;
+  auto digit = [&](size_t i) { return i < s.size() && s[i] >= '0' && s[i] <= '9'; };
+  const size_t sign = c == '+' || c == '-' ? 1 : 0;
+  if (digit(sign) || (sign < s.size() && s[sign] == '.' && digit(sign + 1))) return true;
+  if (s == "+inf.0" || s == "-inf.0" || s == "+nan.0" || s == "-nan.0") return true;
   for (char d : s) {
     if (static_cast<unsigned char>(d) <= 0x20 || d == '(' || d == ')' || d == '"' || d == ';' || d == 0x7f) return true;
   }

@@ -39,6 +39,7 @@ class SearchQuery : public Query {
       : code_(std::move(code)), machine_(ctx, code_, facts, natives), list_(list), fuel_(limits.steps), interrupt_(limits.interrupt) {
     for (const auto& [name, fn] : predicates) machine_.store().AddPredicate(name, fn);
     machine_.store().heap().set_limit(limits.bytes);
+    machine_.store().heap().set_collect_every(limits.collect_bytes);
     machine_.Start(main);
   }
 

@@ -6,6 +6,9 @@
 namespace retuple {
 namespace {
 
+// Only variables are looked up: most terms are not.
+Term Walk(const Context& ctx, const Substitution& s, Term t) { return ctx.IsVariable(t) ? s.Walk(t) : t; }
+
 // The tuple of children from `from` on. Walks nothing.
 Term Tail(Context& ctx, std::span<const Term> children, size_t from) {
   absl::InlinedVector<Term, 8> copy(children.begin() + static_cast<ptrdiff_t>(from), children.end());
@@ -18,7 +21,7 @@ bool Occurs(const Context& ctx, Term v, Term t, const Substitution& s) {
   absl::flat_hash_set<Term> seen;
   std::vector<Term> stack{t};
   while (!stack.empty()) {
-    Term u = s.Walk(stack.back());
+    Term u = Walk(ctx, s, stack.back());
     stack.pop_back();
     if (u == v) return true;
     if (ctx.IsGround(u) || !seen.insert(u).second) continue;
@@ -31,6 +34,8 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
   const size_t mark = s.size();
   std::vector<std::pair<Term, Term>> work{{a, b}};
   absl::flat_hash_set<std::pair<Term, Term>> done;
+  constexpr int kUnremembered = 64;
+  int visited = 0;
   auto fail = [&] {
     s.Undo(mark);
     return false;
@@ -43,8 +48,8 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
   while (!work.empty()) {
     auto [x, y] = work.back();
     work.pop_back();
-    x = s.Walk(x);
-    y = s.Walk(y);
+    x = Walk(ctx, s, x);
+    y = Walk(ctx, s, y);
     if (x == y) continue;
     if (ctx.IsVariable(x)) {
       if (!bind(x, y)) return fail();
@@ -56,7 +61,8 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
     }
     if (!ctx.IsTuple(x) || !ctx.IsTuple(y)) return fail();
     if (ctx.IsGround(x) && ctx.IsGround(y)) return fail();  // hash-consed: equal would be identical
-    if (!done.insert({x, y}).second) continue;
+    // A pair that comes up again is a shared one; small problems need no memory of them.
+    if (++visited > kUnremembered && !done.insert({x, y}).second) continue;
     size_t i = 0;
     for (;; ++i) {
       // Taken anew each time: interning a tail may have moved nothing, but spans stay valid only while nodes live.
@@ -73,66 +79,64 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
         if (cx.size() != cy.size()) return fail();
         break;
       }
-      work.emplace_back(cx[i], cy[i]);
+      if (cx[i] != cy[i]) work.emplace_back(cx[i], cy[i]);
     }
   }
   return true;
 }
 
-Term Reify(Context& ctx, Term t, const Substitution& s) {
+Term Reify(Context& ctx, Term root, const Substitution& s) {
+  // What a tuple with variables became; one that is being worked on is not there yet.
   absl::flat_hash_map<Term, Term> memo;
   struct Frame {
-    Term term;      // walked
+    Term term;  // walked
     uint32_t next;
+    uint32_t first;  // into `out`
   };
   std::vector<Frame> stack;
-  auto value = [&](Term u, Term* out) {
-    u = s.Walk(u);
-    if (!ctx.IsTuple(u) || ctx.IsGround(u)) {
-      *out = u;
-      return true;
-    }
+  std::vector<Term> out;  // children done so far, of all frames
+  // Gives the value of a walked term if nothing needs to be done for it.
+  auto value = [&](Term u, Term* v) {
+    *v = u;
+    if (!ctx.IsTuple(u) || ctx.IsGround(u)) return true;
     auto it = memo.find(u);
     if (it == memo.end()) return false;
-    *out = it->second;
+    *v = it->second;
     return true;
   };
-  Term result;
-  if (value(t, &result)) return result;
-  stack.push_back({s.Walk(t), 0});
-  while (!stack.empty()) {
+  auto append = [&](Term child, Term v) {
+    if (ctx.IsRest(child) && ctx.IsTuple(v)) {
+      auto items = ctx.Children(v);
+      out.insert(out.end(), items.begin(), items.end());
+    } else {
+      out.push_back(v);
+    }
+  };
+  Term done = Walk(ctx, s, root);
+  if (value(done, &done)) return done;
+  stack.push_back({done, 0, 0});
+  for (;;) {
     Frame& f = stack.back();
     auto children = ctx.Children(f.term);
-    bool pushed = false;
-    while (f.next < children.size()) {
-      Term c = children[f.next];
-      Term ignored;
-      if (value(c, &ignored)) {
-        ++f.next;
-        continue;
-      }
-      stack.push_back({s.Walk(c), 0});
-      pushed = true;
-      break;
-    }
-    if (pushed) continue;
-    absl::InlinedVector<Term, 8> out;
-    for (Term c : children) {
+    if (f.next < children.size()) {
+      const Term c = children[f.next], u = Walk(ctx, s, c);
       Term v;
-      value(c, &v);
-      if (ctx.IsRest(c) && ctx.IsTuple(v)) {
-        auto items = ctx.Children(v);
-        out.insert(out.end(), items.begin(), items.end());
+      if (value(u, &v)) {
+        append(c, v);
+        ++f.next;
       } else {
-        out.push_back(v);
+        stack.push_back({u, 0, static_cast<uint32_t>(out.size())});
       }
+      continue;
     }
-    const Term done = f.term;
+    done = ctx.Tuple(std::span<const Term>(out).subspan(f.first));
+    out.resize(f.first);
+    memo.emplace(f.term, done);
     stack.pop_back();
-    memo[done] = ctx.Tuple(out);
+    if (stack.empty()) return done;
+    Frame& parent = stack.back();
+    append(ctx.Children(parent.term)[parent.next++], done);
   }
-  value(t, &result);
-  return result;
 }
 
 Term ReifyCanonical(Context& ctx, Term t, const Substitution& s) {

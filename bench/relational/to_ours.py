@@ -77,7 +77,7 @@ def read(text):
 def needs_bars(s):
     """The rule of etuple/printer.cc."""
     return (s == "let" or s[0] in "?%|" or s.startswith("#<") or (len(s) > 3 and s.startswith("..?"))
-            or s[0].isdigit() or (s[0] in "+-." and len(s) > 1))
+            or re.match(r"[+-]?\.?[0-9]", s) is not None or s in ("+inf.0", "-inf.0", "+nan.0", "-nan.0"))
 
 
 def write_atom(a):

@@ -202,7 +202,7 @@ void Heap::Drain() {
 void Heap::EndCollection() {
   Drain();
   exhausted_ = top_ > limit_;
-  threshold_ = std::min(std::max(kFirstThreshold, top_ * 3), std::max(limit_, top_));
+  threshold_ = std::min(std::max(top_ + least_, top_ * 3), std::max(limit_, top_));
   if (old_capacity_ > 4 * kFirstThreshold && old_capacity_ > 4 * top_) {
     std::free(old_);
     old_ = nullptr;

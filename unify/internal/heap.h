@@ -124,6 +124,8 @@ class Heap {
   size_t peak_bytes() const { return peak_ * 8; }
   // Out of address space (4 GiB) or of the limit: the search must stop.
   bool exhausted() const { return exhausted_; }
+  // The least that is built between two collections.
+  void set_collect_every(size_t bytes) { least_ = threshold_ = bytes / 8; }
   void set_limit(size_t bytes) { limit_ = bytes / 8 < kMaximum ? bytes / 8 : kMaximum; }
 
  private:
@@ -144,7 +146,7 @@ class Heap {
   void Drain();
 
   uint64_t* base_ = nullptr;
-  size_t top_ = 0, capacity_ = 0, frozen_ = 0, threshold_ = kFirstThreshold, peak_ = 0, limit_ = kMaximum;
+  size_t top_ = 0, capacity_ = 0, frozen_ = 0, least_ = kFirstThreshold, threshold_ = kFirstThreshold, peak_ = 0, limit_ = kMaximum;
   bool exhausted_ = false;
   uint64_t* old_ = nullptr;
   size_t old_capacity_ = 0;

@@ -373,7 +373,7 @@ Machine::Result Machine::Run() {
   }
 }
 
-Machine::Result Machine::Clause(uint32_t pc, uint32_t index, const State& state, Value frame) {
+Machine::Result Machine::Clause(uint32_t pc, uint32_t index, State state, Value frame) {
   const Instruction& i = code_.instructions[pc];
   state_ = state;
   frame_ = frame;
@@ -395,7 +395,7 @@ Machine::Result Machine::Clause(uint32_t pc, uint32_t index, const State& state,
   return Result::kRun;
 }
 
-Machine::Result Machine::CommitClause(uint32_t pc, uint32_t index, const State& state, Value frame) {
+Machine::Result Machine::CommitClause(uint32_t pc, uint32_t index, State state, Value frame) {
   const Instruction& i = code_.instructions[pc];
   Return r;
   r.kind = Return::kCommit;
@@ -682,7 +682,7 @@ Machine::Result Machine::Call(const Instruction& i) {
   return Result::kRun;
 }
 
-Machine::Result Machine::NextFact(const State& state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next) {
+Machine::Result Machine::NextFact(State state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next) {
   const Facts& table = facts_[relation];
   const std::vector<uint32_t>* rows = nullptr;
   if (position > 0) {
@@ -709,7 +709,7 @@ Machine::Result Machine::NextFact(const State& state, Value args, uint32_t relat
   return Result::kEmpty;
 }
 
-Machine::Result Machine::NextAlternative(const State& state, Value args, Value list) {
+Machine::Result Machine::NextAlternative(State state, Value args, Value list) {
   for (; list.IsPair(); list = heap_.pair(list).cdr) {
     state_ = state;
     state_.scope = store_.NewScope();

@@ -60,8 +60,8 @@ class Machine {
   Result Run();
   Result Force(Value stream);
   Result Deliver(Result r);
-  Result Clause(uint32_t pc, uint32_t index, const State& state, Value frame);
-  Result CommitClause(uint32_t pc, uint32_t index, const State& state, Value frame);
+  Result Clause(uint32_t pc, uint32_t index, State state, Value frame);
+  Result CommitClause(uint32_t pc, uint32_t index, State state, Value frame);
   void AbsorbBinds();
   bool Execute(const Instruction& i);
   void Collect();
@@ -82,8 +82,8 @@ class Machine {
   Result Call(const Instruction& i);
   Result Native(const Instruction& i);
   // The next fact of a call, or the next of a list of alternatives, that unifies.
-  Result NextFact(const State& state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next);
-  Result NextAlternative(const State& state, Value args, Value list);
+  Result NextFact(State state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next);
+  Result NextAlternative(State state, Value args, Value list);
   // What is left of the block and `goals_` becomes a frame of `returns_`.
   void PushRest();
 
