@@ -112,6 +112,7 @@ struct Form {
 
 constexpr Form kForms[] = {
     {"defrel", "(defrel (name ?a …) GOAL …)", "Defines a relation: it holds where all goals do."},
+    {"deftabled", "(deftabled (name ?a …) GOAL …)", "The same, but each call is answered once: left recursion ends."},
     {"fact", "(fact name T …)", "Adds a ground fact to a relation that has no definition."},
     {"run", "(run N (?q …) GOAL …)", "Prints at most N answers."},
     {"run*", "(run* (?q …) GOAL …)", "Prints all answers; Ctrl-C stops."},

@@ -27,6 +27,7 @@ struct Program::Impl {
   std::vector<internal::Facts> facts;
   std::vector<internal::NativeFn> natives;
   std::vector<std::pair<std::string, GoalPredicate>> predicates;
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> attachments;
 };
 
 namespace {
@@ -134,8 +135,25 @@ absl::Status Program::AddFact(std::string_view name, std::span<const Term> row) 
   return absl::OkStatus();
 }
 
-absl::Status Program::AddGoal(std::string name, NativeGoal goal) {
+std::shared_ptr<void>& Program::AttachmentSlot(const void* key) {
+  for (auto& [k, slot] : impl_->attachments) {
+    if (k == key) return slot;
+  }
+  impl_->attachments.emplace_back(key, nullptr);
+  return impl_->attachments.back().second;
+}
+
+absl::Status Program::AddGoal(std::string name, int arity, NativeGoal goal) {
   if (impl_->compiler.IsReserved(name)) return absl::InvalidArgumentError(name + " is a goal already");
+  for (auto& r : impl_->code.relations) {
+    if (r.name != name) continue;
+    if (r.defined || r.facts >= 0) return absl::InvalidArgumentError(name + " is a relation already");
+    if (arity >= 0 && r.arity != static_cast<uint32_t>(arity)) {
+      return absl::InvalidArgumentError(absl::StrFormat("%s was used with %d arguments, not %d", name, r.arity, arity));
+    }
+    r.native = static_cast<int32_t>(impl_->natives.size());
+  }
+  impl_->compiler.native_arity.push_back(arity);
   impl_->compiler.natives[name] = static_cast<uint32_t>(impl_->natives.size());
   impl_->natives.push_back(std::move(goal));
   return absl::OkStatus();
@@ -172,7 +190,7 @@ absl::StatusOr<std::unique_ptr<Query>> Program::Solve(Term wanted, std::span<con
   } else {
     std::string missing;
     for (const auto& r : code.relations) {
-      if (!r.defined && r.facts < 0) missing += (missing.empty() ? "" : ", ") + r.name;
+      if (!r.defined && r.facts < 0 && r.native < 0) missing += (missing.empty() ? "" : ", ") + r.name;
     }
     if (!missing.empty()) {
       result = absl::NotFoundError("no definition or facts of " + missing);

@@ -82,14 +82,28 @@ class Program {
   absl::Status Define(Term defrel);
   // Adds a ground fact to a relation that has no definition; one that is there already changes nothing.
   absl::Status AddFact(std::string_view relation, std::span<const Term> row);
-  absl::Status AddGoal(std::string name, NativeGoal goal);
+  // InvalidArgument if the name is taken. `arity` is -1 for any number of arguments.
+  absl::Status AddGoal(std::string name, NativeGoal goal) { return AddGoal(std::move(name), -1, std::move(goal)); }
+  absl::Status AddGoal(std::string name, int arity, NativeGoal goal);
   absl::Status AddPredicate(std::string name, GoalPredicate predicate);
 
   // Solves the goals for the variables in `wanted`: a variable, or a list of them whose values each answer lists. NotFound names a
   // relation without definition.
   absl::StatusOr<std::unique_ptr<Query>> Solve(Term wanted, std::span<const Term> goals, const QueryLimits& limits = {});
 
+  // State that goals of this program share, one of each type: made at the first call.
+  template <typename T, typename Make>
+  T& Attachment(Make make) {
+    std::shared_ptr<void>& slot = AttachmentSlot(&kAttachmentKey<T>);
+    if (slot == nullptr) slot = make();
+    return *static_cast<T*>(slot.get());
+  }
+
  private:
+  template <typename T>
+  static constexpr char kAttachmentKey = 0;
+  std::shared_ptr<void>& AttachmentSlot(const void* key);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

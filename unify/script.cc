@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "etuple/printer.h"
+#include "unify/tabling.h"
 
 namespace retuple {
 
@@ -57,6 +58,10 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
     auto s = program_.Define(t);
     return s.ok() ? s : at(s);
   }
+  if (name == "deftabled") {
+    auto s = DefineTabled(ctx_, program_, t, limits_);
+    return s.ok() ? s : at(s);
+  }
   if (name == "fact") {
     if (args.empty() || !ctx_.IsSymbol(args[0])) return bad("fact takes a relation and its arguments");
     auto s = program_.AddFact(ctx_.Text(args[0]), args.subspan(1));
@@ -85,7 +90,7 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
     if (hooks_.on_end) hooks_.on_end(t, **q);
     return absl::OkStatus();
   }
-  return bad(absl::StrFormat("%s is no form: there are defrel, fact, include, run and run*", std::string(name)));
+  return bad(absl::StrFormat("%s is no form: there are defrel, deftabled, fact, include, run and run*", std::string(name)));
 }
 
 }  // namespace retuple

@@ -2,6 +2,7 @@
 //
 //   (include "lists.mk")                     relative to the file
 //   (defrel (parent-of ?x ?y) GOAL …)        a relation
+//   (deftabled (path ?x ?y) GOAL …)          one whose calls are answered once (unify/tabling.h)
 //   (fact parent Homer Bart)                 a fact of a relation without definition
 //   (run 3 (?x ?y) GOAL …)                   at most three answers; `run*` gives all
 //

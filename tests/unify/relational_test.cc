@@ -195,10 +195,40 @@ TEST(RelationalTest, ErrorsNameTheGoal) {
       {"(fact p ?x)", {"error: 1:1: p: a fact is ground"}},
       {"(fact p 1) (fact p 1 2)", {"error: 1:12: p takes 1 arguments, not 2"}},
       {"(run* ?q (== ?q (..?x 1)))", {"error: 1:1: (== ?q (..?x 1)): a rest variable must be the last of its tuple"}},
-      {"(frob)", {"error: 1:1: frob is no form: there are defrel, fact, include, run and run*"}},
+      {"(frob)", {"error: 1:1: frob is no form: there are defrel, deftabled, fact, include, run and run*"}},
       {"(include \"nowhere.mk\")", {"error: 1:1: nowhere.mk: cannot be read"}},
   };
   for (const Case& c : cases) EXPECT_EQ(Answers(c.text), c.answers) << c.text;
+}
+
+TEST(TablingTest, LeftRecursionAndCyclesEnd) {
+  const std::string graph = R"(
+    (fact edge a b) (fact edge b c) (fact edge c a) (fact edge c d)
+    (deftabled (path ?x ?y)
+      (conde ((edge ?x ?y))
+             ((fresh (?z) (path ?x ?z) (edge ?z ?y)))))
+  )";
+  auto sorted = [](std::vector<std::string> v) {
+    std::sort(v.begin(), v.end());
+    return v;
+  };
+  EXPECT_THAT(sorted(Answers(graph + "(run* ?y (path a ?y))")), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(Answers(graph + "(run* ?y (path d ?y))"), IsEmpty());
+  EXPECT_EQ(Answers(graph + "(run* (?x ?y) (path ?x ?y))").size(), 12u);
+  EXPECT_THAT(Answers(graph + "(run* ?q (path a d) (== ?q yes))"), ElementsAre("yes"));
+  EXPECT_THAT(Answers(graph + "(run* ?q (path d a) (== ?q yes))"), IsEmpty());
+  EXPECT_THAT(Answers(graph + "(run* ?q (path ?q))"), ElementsAre("error: 6:3: (path ?q): path takes 2 arguments, not 1"));
+}
+
+TEST(TablingTest, MutualRecursionAndLongChains) {
+  std::string chain = "(deftabled (reach ?x ?y) (conde ((== ?x ?y)) ((fresh (?z) (reach ?x ?z) (next ?z ?y)))))\n";
+  for (int i = 0; i < 300; ++i) chain += "(fact next " + std::to_string(i) + " " + std::to_string(i + 1) + ")";
+  EXPECT_EQ(Answers(chain + "(run* ?y (reach 0 ?y))").size(), 301u);
+  // even and odd through each other.
+  EXPECT_THAT(Answers("(deftabled (even ?n) (conde ((== ?n z)) ((fresh (?m) (== ?n (s ?m)) (odd ?m)))))"
+                      "(deftabled (odd ?n) (fresh (?m) (== ?n (s ?m)) (even ?m)))"
+                      "(run* ?q (even (s (s (s (s z))))) (== ?q yes)) (run* ?q (odd (s (s z))))"),
+              ElementsAre("yes"));
 }
 
 // A failed definition leaves the program as it was.

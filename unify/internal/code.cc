@@ -265,7 +265,13 @@ absl::Status Compiler::CompileGoal(Term goal) {
   const auto predicate = predicates.find(name);
   const auto native = natives.find(name);
   if (predicate != predicates.end() || native != natives.end()) {
-    if (native != natives.end()) InitAll();
+    if (native != natives.end()) {
+      const int wants = native_arity[native->second];
+      if (wants >= 0) {
+        if (auto s = arity(static_cast<size_t>(wants)); !s.ok()) return s;
+      }
+      InitAll();
+    }
     auto x = Compile(ctx_.Tuple(args), false);
     if (!x.ok()) return in_goal(x.status());
     i.op = native != natives.end() ? Op::kNative : Op::kPredicate;

@@ -61,7 +61,8 @@ struct RelationCode {
   bool defined = false;
   uint32_t entry = 0;  // of its block
   uint32_t slots = 0;
-  int32_t facts = -1;  // its table, if it has facts
+  int32_t facts = -1;   // its table, if it has facts
+  int32_t native = -1;  // its native goal, if it was used before that was added
 };
 
 struct Code {
@@ -89,6 +90,7 @@ class Compiler {
 
   // Names of native goals and predicates.
   absl::flat_hash_map<std::string, uint32_t> natives, predicates;
+  std::vector<int> native_arity;  // -1: any
 
  private:
   struct Slots {

@@ -359,7 +359,7 @@ Machine::Result Machine::Run() {
           break;
         }
         case Op::kNative:
-          r = Native(i);
+          r = Native(i.a, Get(i.x));
           break;
         default:
           if (Execute(i)) {
@@ -647,9 +647,10 @@ Machine::Result Machine::Deliver(Result r) {
 
 Machine::Result Machine::Call(const Instruction& i) {
   const RelationCode& r = code_.relations[i.a];
-  if (r.facts >= 0) {
+  if (r.facts >= 0 || r.native >= 0) {
     Value args = Value::Nil();
     for (uint32_t k = r.arity; k-- > 0;) args = heap_.Pair(Get(code_.operands[i.b + k]), args);
+    if (r.native >= 0) return Native(static_cast<uint32_t>(r.native), args);
     // The first position that is bound to an atom or a ground term chooses the index.
     Facts& table = facts_[static_cast<size_t>(r.facts)];
     uint32_t position = 0, p = 0;
@@ -721,9 +722,8 @@ Machine::Result Machine::NextAlternative(State state, Value args, Value list) {
   return Result::kEmpty;
 }
 
-Machine::Result Machine::Native(const Instruction& i) {
+Machine::Result Machine::Native(uint32_t native, Value args) {
   Context& ctx = store_.context();
-  const Value args = Get(i.x);
   absl::flat_hash_map<uint32_t, Term> name_of;
   absl::flat_hash_map<Term, Value> variable;
   const Term all = store_.ToTerm(args, [&](Value v, bool rest) {
@@ -734,7 +734,7 @@ Machine::Result Machine::Native(const Instruction& i) {
     }
     return rest ? ctx.RestVariable(ctx.Text(it->second)) : it->second;
   });
-  auto alternatives = natives_[i.a](ctx, ctx.Children(all));
+  auto alternatives = natives_[native](ctx, ctx.Children(all));
   if (!alternatives.ok()) {
     error_ = alternatives.status();
     returns_.clear();

@@ -80,7 +80,7 @@ class Machine {
   Value Build(Operand o);
   bool Match(Operand skeleton, Value v);
   Result Call(const Instruction& i);
-  Result Native(const Instruction& i);
+  Result Native(uint32_t native, Value args);
   // The next fact of a call, or the next of a list of alternatives, that unifies.
   Result NextFact(State state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next);
   Result NextAlternative(State state, Value args, Value list);
