@@ -6,13 +6,17 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include <editline/readline.h>
 
 #include "absl/strings/str_format.h"
 #include "etuple/printer.h"
+#include "ir_bridge/tensor_object.h"
 #include "nlohmann/json.hpp"
+#include "rewrite/relate.h"
+#include "rewrite/rule_language.h"
 #include "tools/commands.h"
 #include "unify/script.h"
 
@@ -20,6 +24,31 @@ namespace retuple {
 namespace {
 
 using Json = nlohmann::json;
+
+// `(rules "F.rules" NAME)`: the rules of a file as the relations NAME, NAME/root and NAME* (rewrite/relate.h).
+class RuleForms {
+ public:
+  RuleForms(Context& ctx, Script& script) : ctx_(ctx), functions_(ctx), operators_(ctx) {
+    script.AddForm("rules", [this, &script](std::span<const Term> args, const std::string& file) -> absl::Status {
+      if (args.size() != 2 || ctx_.kind(args[0]) != Kind::kString || !ctx_.IsSymbol(args[1])) {
+        return absl::InvalidArgumentError("rules takes the name of a file, in quotes, and a name for the relation");
+      }
+      RuleLoader loader(ctx_, functions_, operators_);
+      const std::string path = (std::filesystem::path(file).parent_path() / std::string(ctx_.Text(args[0]))).string();
+      if (auto s = loader.LoadFile(path, ReadTensorObject); !s.ok()) return s;
+      for (const auto& w : loader.warnings()) std::cerr << "warning: " << w.ToString() << "\n";
+      auto skipped = RelateRules(ctx_, script.program(), loader.rules(), functions_, std::string(ctx_.Text(args[1])));
+      if (!skipped.ok()) return skipped.status();
+      for (const SkippedRule& r : *skipped) std::cerr << "warning: " << r.rule << ": not a relation: " << r.reason << "\n";
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  Context& ctx_;
+  FunctionRegistry functions_;
+  FreeOperatorTable operators_;
+};
 
 const char* EndName(QueryEnd e) {
   switch (e) {
@@ -94,6 +123,7 @@ absl::StatusOr<int> RunQuery(const Args& args) {
       count = 0;
     };
     Script script(ctx, std::move(hooks), limits);
+    RuleForms rule_forms(ctx, script);
     for (const std::string& file : args.words()) {
       if (auto s = script.RunFile(file); !s.ok()) return Fail(s);
     }
@@ -116,6 +146,7 @@ constexpr Form kForms[] = {
     {"fact", "(fact name T …)", "Adds a ground fact to a relation that has no definition."},
     {"run", "(run N (?q …) GOAL …)", "Prints at most N answers."},
     {"run*", "(run* (?q …) GOAL …)", "Prints all answers; Ctrl-C stops."},
+    {"rules", "(rules \"FILE.rules\" NAME)", "Rules as relations: (NAME ?t ?u) is one step anywhere, NAME/root, NAME*."},
     {"include", "(include \"FILE\")", "Reads a file of forms, once."},
     {"==", "(== T T)", "The two terms are equal."},
     {"=/=", "(=/= T T)", "The two terms differ, now and later."},
@@ -191,6 +222,7 @@ absl::StatusOr<int> RunRepl(const Args& args) {
                             count = 0;
                           }},
                 {.interrupt = &interrupted});
+  RuleForms rule_forms(ctx, script);
   for (const std::string& file : args.words()) {
     if (auto s = script.RunFile(file); !s.ok()) return Fail(s);
   }

@@ -90,6 +90,10 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
     if (hooks_.on_end) hooks_.on_end(t, **q);
     return absl::OkStatus();
   }
+  if (auto it = forms_.find(name); it != forms_.end()) {
+    auto s = it->second(args, file);
+    return s.ok() ? s : at(s);
+  }
   return bad(absl::StrFormat("%s is no form: there are defrel, deftabled, fact, include, run and run*", std::string(name)));
 }
 

@@ -11,8 +11,9 @@
 #define RETUPLE_UNIFY_SCRIPT_H_
 
 #include <functional>
-#include <memory>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,10 @@ class Script {
   absl::Status RunText(std::string_view text, const std::string& file);
   absl::Status RunFile(const std::string& path);
 
+  // A form of another room, by name. Errors get the form's place.
+  using FormHandler = std::function<absl::Status(std::span<const Term> args, const std::string& file)>;
+  void AddForm(std::string name, FormHandler handler) { forms_[std::move(name)] = std::move(handler); }
+
   Program& program() { return program_; }
 
  private:
@@ -49,6 +54,7 @@ class Script {
   ScriptHooks hooks_;
   QueryLimits limits_;
   std::set<std::string> included_;
+  std::map<std::string, FormHandler, std::less<>> forms_;
   int depth_ = 0;
 };
 
