@@ -9,6 +9,39 @@ namespace {
 // Only variables are looked up: most terms are not.
 Term Walk(const Context& ctx, const Substitution& s, Term t) { return ctx.IsVariable(t) ? s.Walk(t) : t; }
 
+// A table by term: a hash map while it is small, an array over all ids once it holds a good part of them.
+class Memo {
+ public:
+  explicit Memo(const Context& ctx) : limit_(ctx.id_limit()) {}
+  const Term* Find(Term t) const {
+    if (!dense_.empty()) return known_[t.id()] ? &dense_[t.id()] : nullptr;
+    auto it = sparse_.find(t);
+    return it == sparse_.end() ? nullptr : &it->second;
+  }
+  void Put(Term t, Term value) {
+    if (dense_.empty()) {
+      sparse_[t] = value;
+      if (sparse_.size() < 4096 || sparse_.size() < limit_ / 64) return;
+      dense_.resize(limit_);
+      known_.resize(limit_);
+      for (const auto& [k, v] : sparse_) {
+        dense_[k.id()] = v;
+        known_[k.id()] = true;
+      }
+      sparse_.clear();
+      return;
+    }
+    dense_[t.id()] = value;
+    known_[t.id()] = true;
+  }
+
+ private:
+  const uint32_t limit_;  // keys are terms that were there at the beginning
+  absl::flat_hash_map<Term, Term> sparse_;
+  std::vector<Term> dense_;
+  std::vector<bool> known_;
+};
+
 // The tuple of children from `from` on. Walks nothing.
 Term Tail(Context& ctx, std::span<const Term> children, size_t from) {
   absl::InlinedVector<Term, 8> copy(children.begin() + static_cast<ptrdiff_t>(from), children.end());
@@ -87,7 +120,7 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
 
 Term Reify(Context& ctx, Term root, const Substitution& s) {
   // What a tuple with variables became; one that is being worked on is not there yet.
-  absl::flat_hash_map<Term, Term> memo;
+  Memo memo(ctx);
   struct Frame {
     Term term;  // walked
     uint32_t next;
@@ -99,9 +132,9 @@ Term Reify(Context& ctx, Term root, const Substitution& s) {
   auto value = [&](Term u, Term* v) {
     *v = u;
     if (!ctx.IsTuple(u) || ctx.IsGround(u)) return true;
-    auto it = memo.find(u);
-    if (it == memo.end()) return false;
-    *v = it->second;
+    const Term* known = memo.Find(u);
+    if (known == nullptr) return false;
+    *v = *known;
     return true;
   };
   auto append = [&](Term child, Term v) {
@@ -131,7 +164,7 @@ Term Reify(Context& ctx, Term root, const Substitution& s) {
     }
     done = ctx.Tuple(std::span<const Term>(out).subspan(f.first));
     out.resize(f.first);
-    memo.emplace(f.term, done);
+    memo.Put(f.term, done);
     stack.pop_back();
     if (stack.empty()) return done;
     Frame& parent = stack.back();
