@@ -186,6 +186,11 @@ std::string PrintTerm(const Context& ctx, Term t, const PrintOptions& options) {
   return Printer(ctx, options).Run(t);
 }
 
+std::string PrintPlain(const Context& ctx, Term t) {
+  constexpr uint64_t kBearable = 10'000'000;
+  return PrintTerm(ctx, t, {.let = ctx.TreeSize(t) > kBearable});
+}
+
 std::string Brief(const Context& ctx, Term t, size_t limit) {
   std::string s = PrintTerm(ctx, t, {.let = false, .brief = true, .limit = limit});
   if (s.size() > limit + 16) {

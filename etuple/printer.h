@@ -16,6 +16,8 @@ struct PrintOptions {
 
 // O(distinct nodes) with `let`.
 std::string PrintTerm(const Context& ctx, Term t, const PrintOptions& options = {});
+// Written out in full, as long as its tree is of a bearable size; else with `let`.
+std::string PrintPlain(const Context& ctx, Term t);
 // One line for messages: brief, and at most `limit` bytes.
 std::string Brief(const Context& ctx, Term t, size_t limit = 200);
 

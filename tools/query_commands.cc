@@ -98,8 +98,8 @@ absl::StatusOr<int> RunQuery(const Args& args) {
         return true;
       }
       Json constraints = Json::array();
-      for (Term c : a.constraints) constraints.push_back(PrintTerm(ctx, c, {.let = false}));
-      answers.push_back({{"value", PrintTerm(ctx, a.value, {.let = false})}, {"constraints", constraints}});
+      for (Term c : a.constraints) constraints.push_back(PrintPlain(ctx, c));
+      answers.push_back({{"value", PrintPlain(ctx, a.value)}, {"constraints", constraints}});
       return true;
     };
     hooks.on_end = [&](Term form, const Query& q) {

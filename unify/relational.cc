@@ -13,9 +13,9 @@ using internal::Code;
 using internal::Machine;
 
 std::string Answer::ToString(const Context& ctx) const {
-  std::string out = PrintTerm(ctx, value, {.let = false});
+  std::string out = PrintPlain(ctx, value);
   if (!constraints.empty()) out += " :where";
-  for (Term c : constraints) out += " " + PrintTerm(ctx, c, {.let = false});
+  for (Term c : constraints) out += " " + PrintPlain(ctx, c);
   return out;
 }
 
@@ -54,7 +54,13 @@ class SearchQuery : public Query {
           v = internal::Value::Nil();
           for (size_t i = machine_.query().size(); i-- > 0;) v = heap.Pair(machine_.query()[i], v);
         }
-        return internal::MakeAnswer(machine_.store(), v);
+        Answer a = internal::MakeAnswer(machine_.store(), v);
+        if (machine_.store().too_large()) {
+          end_ = QueryEnd::kError;
+          error_ = absl::ResourceExhaustedError("an answer is too large for a term");
+          return std::nullopt;
+        }
+        return a;
       }
       case internal::Step::kDone:
         end_ = machine_.error().ok() ? QueryEnd::kExhausted : QueryEnd::kError;
@@ -66,7 +72,7 @@ class SearchQuery : public Query {
     return std::nullopt;
   }
   QueryEnd end() const override { return end_; }
-  const absl::Status& status() const override { return machine_.error(); }
+  const absl::Status& status() const override { return error_.ok() ? machine_.error() : error_; }
   uint64_t steps() const override { return machine_.instructions(); }
   size_t peak_bytes() const override { return machine_.peak_bytes(); }
 
@@ -88,6 +94,7 @@ class SearchQuery : public Query {
   Machine machine_;
   bool list_;
   uint64_t fuel_;
+  absl::Status error_;
   const volatile std::sig_atomic_t* interrupt_;
   QueryEnd end_ = QueryEnd::kRunning;
 };

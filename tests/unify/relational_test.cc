@@ -278,6 +278,27 @@ TEST(RelationalTest, DeepTermsGoThrough) {
   EXPECT_EQ((*a)[0].constraints.size(), 2u);
 }
 
+// 200 levels of doubling stand for 2^200 nodes: shared parts are walked once.
+TEST(RelationalTest, SharedPartsAreWalkedOnce) {
+  auto doubling = [](const char* pair, const char* what) {
+    std::string vars, goals;
+    for (int i = 0; i < 200; ++i) {
+      for (const char* side : {"a", "b"}) {
+        const std::string v = std::string("?") + side;
+        vars += v + std::to_string(i) + " ";
+        std::string p = pair;
+        for (size_t at; (at = p.find('X')) != std::string::npos;) p.replace(at, 1, side + std::to_string(i + 1));
+        goals += "(== " + v + std::to_string(i) + " " + p + ")";
+      }
+    }
+    return "(run* (?q) (fresh (?a200 ?b200 " + vars + ") " + goals + what + "))";
+  };
+  EXPECT_THAT(Answers(doubling("(?X ?X)", "(== ?a0 ?b0) (== ?q (?a200 ?b200))")), ElementsAre("(?_0 ?_0)"));
+  EXPECT_THAT(Answers(doubling("(?X ?X)", "(== ?a200 1) (== ?b200 1) (=/= ?a0 ?b0)")), IsEmpty());
+  EXPECT_THAT(Answers(doubling("(?X ?X)", "(absento z ?a0) (== ?a200 ?q)")), ElementsAre("?_0 :where (absento z ?_0)"));
+  EXPECT_THAT(Answers(doubling("(?X ?X)", "(== ?q ?a0) (== ?a200 (1))")), ElementsAre(HasSubstr("(let ")));
+}
+
 TEST(RelationalTest, LazyAnswersKeepMemoryBounded) {
   Context ctx;
   Program p(ctx);

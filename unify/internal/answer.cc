@@ -64,11 +64,12 @@ class Reifier {
   bool Occurs(Value what, Value in) {
     if (Same(what, in)) return true;
     std::vector<Value> stack = {in};
+    Visited visited;
     while (!stack.empty()) {
       const Value v = store_.Walk(stack.back());
       stack.pop_back();
       if (Same(what, v)) return true;
-      if (!v.IsPair()) continue;
+      if (!v.IsPair() || visited.Again(v)) continue;
       stack.push_back(store_.heap().pair(v).car);
       stack.push_back(store_.heap().pair(v).cdr);
     }
@@ -151,7 +152,7 @@ class Reifier {
     std::vector<Side> sides;
     for (const auto& [a, b] : pairs) {
       Term x = Named(a), t = Named(b);
-      std::string xs = PrintTerm(ctx_, x), ts = PrintTerm(ctx_, t, {.let = false});
+      std::string xs = PrintTerm(ctx_, x), ts = PrintPlain(ctx_, t);
       if (ctx_.IsVariable(t) && ts < xs) {
         std::swap(x, t);
         std::swap(xs, ts);
@@ -183,7 +184,7 @@ class Reifier {
 
   void Emit(std::vector<Term> goals) {
     std::vector<std::pair<std::string, Term>> sorted;
-    for (Term g : goals) sorted.emplace_back(PrintTerm(ctx_, g, {.let = false}), g);
+    for (Term g : goals) sorted.emplace_back(PrintPlain(ctx_, g), g);
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [text, g] : sorted) {
       if (answer_.constraints.empty() || answer_.constraints.back() != g) answer_.constraints.push_back(g);

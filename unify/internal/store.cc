@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
+
 namespace retuple::internal {
 
 const char* TypeGoalName(uint32_t type) {
@@ -72,6 +74,7 @@ void Store::Write(Value var, Value v) {
 
 bool Store::Occurs(Value var, Value in) {
   const size_t base = walk_stack_.size();
+  Visited visited;
   walk_stack_.push_back(in);
   while (walk_stack_.size() > base) {
     const Value v = Walk(walk_stack_.back());
@@ -80,7 +83,7 @@ bool Store::Occurs(Value var, Value in) {
       walk_stack_.resize(base);
       return true;
     }
-    if (v.tag() == Value::kPair) {
+    if (v.tag() == Value::kPair && !visited.Again(v)) {
       const PairCell p = heap_.pair(v);
       walk_stack_.push_back(p.cdr);
       if (!p.car.IsGround()) walk_stack_.push_back(p.car);
@@ -103,6 +106,7 @@ bool Store::Bind(Value var, Value value) {
 
 bool Store::Unify(Value a, Value b) {
   const size_t base = stack_.size();
+  Visited visited;
   stack_.emplace_back(a, b);
   while (stack_.size() > base) {
     Value u = stack_.back().first, v = stack_.back().second;
@@ -125,6 +129,7 @@ bool Store::Unify(Value a, Value b) {
         stack_.resize(base);
         return false;
       }
+      if (visited.Again(u, v)) break;
       const PairCell p = heap_.pair(u), q = heap_.pair(v);
       stack_.emplace_back(p.cdr, q.cdr);
       u = p.car;
@@ -137,6 +142,7 @@ bool Store::Unify(Value a, Value b) {
 // Unification for the sake of its answer: bindings are written into the variables and taken back by UndoTrial.
 bool Store::Trial(Value a, Value b, std::vector<std::pair<Value, Value>>* added) {
   const size_t base = stack_.size();
+  Visited visited;
   stack_.emplace_back(a, b);
   while (stack_.size() > base) {
     Value u = Walk(stack_.back().first), v = Walk(stack_.back().second);
@@ -157,6 +163,7 @@ bool Store::Trial(Value a, Value b, std::vector<std::pair<Value, Value>>* added)
       stack_.resize(base);
       return false;
     }
+    if (visited.Again(u, v)) continue;
     const PairCell p = heap_.pair(u), q = heap_.pair(v);
     stack_.emplace_back(p.cdr, q.cdr);
     stack_.emplace_back(p.car, q.car);
@@ -235,6 +242,7 @@ bool Store::OfType(Value v, uint32_t type) {
 bool Store::Absent(Value what, Value in) {
   what = Walk(what);
   std::vector<Value> stack = {in};
+  Visited visited;
   while (!stack.empty()) {
     const Value v = Walk(stack.back());
     stack.pop_back();
@@ -247,6 +255,7 @@ bool Store::Absent(Value what, Value in) {
       continue;
     }
     if (v.IsPair()) {
+      if (visited.Again(v)) continue;
       if (!what.IsAtom() && !Disequal(what, v)) return false;
       const PairCell p = heap_.pair(v);
       stack.push_back(p.cdr);
@@ -267,11 +276,12 @@ bool Store::Absent(Value what, Value in) {
 
 bool Store::IsGround(Value v) {
   std::vector<Value> stack = {v};
+  Visited visited;
   while (!stack.empty()) {
     const Value u = Walk(stack.back());
     stack.pop_back();
     if (u.IsVar()) return false;
-    if (u.tag() != Value::kPair) continue;
+    if (u.tag() != Value::kPair || visited.Again(u)) continue;
     stack.push_back(heap_.pair(u).cdr);
     stack.push_back(heap_.pair(u).car);
   }
@@ -281,10 +291,12 @@ bool Store::IsGround(Value v) {
 bool Store::Predicate(uint32_t predicate, Value args) {
   // The first variable on which the arguments depend.
   std::vector<Value> stack = {args};
+  Visited visited;
   while (!stack.empty()) {
     const Value u = Walk(stack.back());
     stack.pop_back();
     if (u.tag() == Value::kPair) {
+      if (visited.Again(u)) continue;
       stack.push_back(heap_.pair(u).cdr);
       stack.push_back(heap_.pair(u).car);
     } else if (u.IsVar()) {
@@ -338,24 +350,39 @@ Term Store::ToTerm(Value root, const std::function<Term(Value var, bool rest)>& 
   struct Frame {
     std::vector<Term> children;
     Value rest;
+    uint32_t pair;  // where the list begins
   };
+  constexpr size_t kSmall = 4096;
   std::vector<Frame> stack;
+  absl::flat_hash_map<uint32_t, Term> made;  // by the pair that a list begins with, once the term is large
+  size_t cells = 0;
   Value v = Walk(root);
   Term done;
   for (;;) {
     // Down: `v` is walked.
+    bool known = false;
     if (v.IsPair()) {
-      const PairCell p = heap_.pair(v);
-      stack.push_back({{}, p.cdr});
-      v = Walk(p.car);
-      continue;
+      auto it = made.find(v.index());
+      known = it != made.end();
+      if (known) {
+        done = it->second;
+      } else {
+        const PairCell p = heap_.pair(v);
+        stack.push_back({{}, p.cdr, v.index()});
+        v = Walk(p.car);
+        continue;
+      }
     }
-    done = v.IsVar() ? name(v, false) : v.term();
+    if (!known) done = v.IsVar() ? name(v, false) : v.term();
     // Up: `done` is a child of the top frame.
     for (;;) {
       if (stack.empty()) return done;
       Frame& f = stack.back();
       f.children.push_back(done);
+      if (++cells > kLargestTerm) {
+        too_large_ = true;
+        return Term();
+      }
       const Value rest = Walk(f.rest);
       if (rest.IsPair()) {
         f.rest = heap_.pair(rest).cdr;
@@ -369,6 +396,7 @@ Term Store::ToTerm(Value root, const std::function<Term(Value var, bool rest)>& 
         f.children.push_back(rest.term());
       }
       done = ctx_.Tuple(f.children);
+      if (cells > kSmall) made[f.pair] = done;
       stack.pop_back();
     }
   }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "unify/internal/heap.h"
 
 namespace retuple::internal {
@@ -26,6 +27,23 @@ struct State {
   Value root = Value::Unset();  // substitution
   uint32_t next_id = 0;
   uint64_t scope = 0;
+};
+
+// Remembers what a walk has seen, once the walk is long: shared parts of a term are then visited once, and short walks cost nothing.
+class Visited {
+ public:
+  // True if `key` was there before.
+  bool Again(uint64_t key) {
+    if (++steps_ < kLong) return false;
+    return !seen_.insert(key).second;
+  }
+  bool Again(Value v) { return Again(v.bits()); }
+  bool Again(Value a, Value b) { return Again(uint64_t{a.bits()} << 32 | b.bits()); }
+
+ private:
+  static constexpr int kLong = 4096;
+  int steps_ = 0;
+  absl::flat_hash_set<uint64_t> seen_;
 };
 
 // Decides on ground arguments.
@@ -79,6 +97,8 @@ class Store {
   // The term that a value stands for. Unbound variables become `name(var)`, a list with an open end `(a ..?x)`, an improper one
   // `(a .. b)`.
   Term ToTerm(Value v, const std::function<Term(Value var, bool rest)>& name);
+  // A term that ToTerm made would have had more than kLargestTerm children in all.
+  bool too_large() const { return too_large_; }
   bool HasType(Term t, uint32_t type) const { return TypeOf(ctx_, t) == type; }
   // The pairs (variable . term) that a disequality still needs to be violated: nullopt when it can no longer be, empty when it is.
   bool Violation(Value pairs, std::vector<std::pair<Value, Value>>* needs);
@@ -118,7 +138,9 @@ class Store {
   Context& ctx_;
   Heap heap_;
   State state_;
+  static constexpr size_t kLargestTerm = size_t{1} << 26;
   uint64_t scopes_ = 0;
+  bool too_large_ = false;
   std::vector<std::pair<Value, Value>> stack_;
   std::vector<Value> walk_stack_;
   std::vector<std::pair<Value, Value>> woken_;  // constraints of a variable that was bound, its value

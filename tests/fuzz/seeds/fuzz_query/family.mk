@@ -1,0 +1,15 @@
+; Facts, a relation over them, and a tabled one, which ends although it is left-recursive and the graph has a cycle.
+(fact parent Abe Homer)
+(fact parent Homer Bart)
+(fact parent Homer Lisa)
+(defrel (grandparent ?x ?z) (fresh (?y) (parent ?x ?y) (parent ?y ?z)))
+(run* (?x) (grandparent ?x Bart))
+(run* (?x ?y) (parent ?x ?y) (=/= ?y Bart))
+
+(fact edge a b)
+(fact edge b c)
+(fact edge c a)
+(deftabled (path ?x ?y)
+  (conde ((edge ?x ?y))
+         ((fresh (?z) (path ?x ?z) (edge ?z ?y)))))
+(run* (?y) (path a ?y))
