@@ -11,7 +11,9 @@
 namespace retuple {
 
 Script::Script(Context& ctx, ScriptHooks hooks, const QueryLimits& limits)
-    : ctx_(ctx), program_(ctx), hooks_(std::move(hooks)), limits_(limits) {}
+    : ctx_(ctx), program_(ctx), hooks_(std::move(hooks)), limits_(limits) {
+  (void)AddAcGoal(program_, theory_);  // the name is free in a new program
+}
 
 absl::Status Script::RunFile(const std::string& path) {
   std::error_code error;
@@ -62,6 +64,10 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
     auto s = DefineTabled(ctx_, program_, t, limits_);
     return s.ok() ? s : at(s);
   }
+  if (name == "operator") {
+    auto s = DeclareOperator(ctx_, args, *theory_);
+    return s.ok() ? s : at(s);
+  }
   if (name == "fact") {
     if (args.empty() || !ctx_.IsSymbol(args[0])) return bad("fact takes a relation and its arguments");
     auto s = program_.AddFact(ctx_.Text(args[0]), args.subspan(1));
@@ -94,7 +100,7 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
     auto s = it->second(args, file);
     return s.ok() ? s : at(s);
   }
-  return bad(absl::StrFormat("%s is no form: there are defrel, deftabled, fact, include, run and run*", std::string(name)));
+  return bad(absl::StrFormat("%s is no form: there are defrel, deftabled, fact, include, operator, run and run*", std::string(name)));
 }
 
 }  // namespace retuple

@@ -1,5 +1,6 @@
 // The relational part of the text language: a file of definitions, facts and queries.
 //
+//   (operator + :assoc :comm :unit 0)        laws, for the goal (ac== T U) (unify/ac_goal.h)
 //   (include "lists.mk")                     relative to the file
 //   (defrel (parent-of ?x ?y) GOAL …)        a relation
 //   (deftabled (path ?x ?y) GOAL …)          one whose calls are answered once (unify/tabling.h)
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -19,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "etuple/reader.h"
+#include "unify/ac_goal.h"
 #include "unify/relational.h"
 
 namespace retuple {
@@ -51,6 +54,7 @@ class Script {
 
   Context& ctx_;
   Program program_;
+  std::shared_ptr<Theory> theory_ = std::make_shared<Theory>();
   ScriptHooks hooks_;
   QueryLimits limits_;
   std::set<std::string> included_;

@@ -1,5 +1,6 @@
 #include "unify/tabling.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <set>
@@ -77,6 +78,7 @@ class Tables {
   }
 
   absl::Status Fill() {
+    used_ = 0;
     while (!queue_.empty()) {
       const size_t t = queue_.front();
       queue_.pop_front();
@@ -101,7 +103,9 @@ class Tables {
     std::vector<Term> goal = {tables_[t]->relation};
     goal.insert(goal.end(), ctx_.Children(call).begin(), ctx_.Children(call).end());
     const std::vector<Term> goals = {ctx_.Tuple(goal)};
-    auto q = program_.Solve(ctx_.Tuple(wanted), goals, limits_);
+    QueryLimits limits = limits_;
+    limits.steps -= std::min(limits.steps, used_);
+    auto q = program_.Solve(ctx_.Tuple(wanted), goals, limits);
     if (!q.ok()) return q.status();
     bool grew = false;
     while (auto a = (*q)->Next()) {
@@ -117,6 +121,7 @@ class Tables {
       tables_[t]->answers.push_back(row);
       grew = true;
     }
+    used_ += (*q)->steps() + 1;
     if (!(*q)->status().ok()) return (*q)->status();
     if ((*q)->end() != QueryEnd::kExhausted) return absl::ResourceExhaustedError("a tabled call passed its limits");
     if (!grew) return absl::OkStatus();
@@ -136,6 +141,7 @@ class Tables {
   std::set<size_t> fresh_;  // made, not run yet
   std::deque<size_t> queue_;
   std::optional<size_t> running_;
+  uint64_t used_ = 0;  // steps of the call that is being answered
 };
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 namespace retuple {
 
-// Defines the relation in `program`, which must outlive it: `(deftabled (name ?a …) GOAL …)`. Errors as of Program::Define. `limits` bound
-// each run of a body.
+// Defines the relation in `program`, which must outlive it: `(deftabled (name ?a …) GOAL …)`. Errors as of Program::Define. The steps of
+// `limits` bound each call from outside with all that it needs.
 absl::Status DefineTabled(Context& ctx, Program& program, Term form, const QueryLimits& limits = {});
 
 }  // namespace retuple

@@ -195,10 +195,24 @@ TEST(RelationalTest, ErrorsNameTheGoal) {
       {"(fact p ?x)", {"error: 1:1: p: a fact is ground"}},
       {"(fact p 1) (fact p 1 2)", {"error: 1:12: p takes 1 arguments, not 2"}},
       {"(run* ?q (== ?q (..?x 1)))", {"error: 1:1: (== ?q (..?x 1)): a rest variable must be the last of its tuple"}},
-      {"(frob)", {"error: 1:1: frob is no form: there are defrel, deftabled, fact, include, run and run*"}},
+      {"(frob)", {"error: 1:1: frob is no form: there are defrel, deftabled, fact, include, operator, run and run*"}},
       {"(include \"nowhere.mk\")", {"error: 1:1: nowhere.mk: cannot be read"}},
   };
   for (const Case& c : cases) EXPECT_EQ(Answers(c.text), c.answers) << c.text;
+}
+
+TEST(AcGoalTest, UnifiersAreAnswers) {
+  const std::string plus = "(operator + :assoc :comm) (operator ++ :assoc :comm :unit 0) ";
+  EXPECT_THAT(Answers(plus + "(run* (?x ?y) (ac== (+ ?x ?y) (+ a b)))"), ::testing::UnorderedElementsAre("(a b)", "(b a)"));
+  EXPECT_THAT(Answers(plus + "(run* ?x (ac== (+ a (+ b ?x)) (+ c b a)))"), ElementsAre("c"));
+  EXPECT_EQ(Answers(plus + "(run* (?x ?y ?u ?v) (ac== (+ ?x ?y) (+ ?u ?v)))").size(), 7u);
+  EXPECT_EQ(Answers(plus + "(run* (?x ?y ?u ?v) (ac== (++ ?x ?y) (++ ?u ?v)))").size(), 1u);
+  EXPECT_THAT(Answers(plus + "(run* ?x (== ?x b) (ac== (+ a ?x) (+ b a)))"), ElementsAre("b"));
+  EXPECT_THAT(Answers(plus + "(run* ?x (ac== (* a ?x) (+ b a)))"), IsEmpty());
+  // (1 + x) y = 2 (3 + 1), as in kanren's example.
+  EXPECT_THAT(Answers(plus + "(operator * :assoc :comm) (run* (?x ?y) (ac== (* (+ 1 ?x) ?y) (* 2 (+ 3 1))))"), ElementsAre("(3 2)"));
+  EXPECT_THAT(Answers("(operator . :assoc) (run* ?x (ac== (. ?x a) (. a ?x)))"), ElementsAre(HasSubstr("infinitely many")));
+  EXPECT_THAT(Answers("(operator + :asoc)"), ElementsAre(HasSubstr("operator takes a name")));
 }
 
 TEST(TablingTest, LeftRecursionAndCyclesEnd) {
@@ -229,6 +243,11 @@ TEST(TablingTest, MutualRecursionAndLongChains) {
                       "(deftabled (odd ?n) (fresh (?m) (== ?n (s ?m)) (even ?m)))"
                       "(run* ?q (even (s (s (s (s z))))) (== ?q yes)) (run* ?q (odd (s (s z))))"),
               ElementsAre("yes"));
+}
+
+TEST(TablingTest, InfinitelyManyAnswersStopAtTheLimit) {
+  EXPECT_THAT(Answers("(deftabled (nat ?x) (conde ((== ?x z)) ((fresh (?y) (== ?x (s ?y)) (nat ?y))))) (run* ?q (nat ?q))", {.steps = 20'000}),
+              ElementsAre(HasSubstr("a tabled call passed its limits")));
 }
 
 // A failed definition leaves the program as it was.
