@@ -39,6 +39,7 @@ class Tables {
         index_.clear();
         tables_.clear();
         queue_.clear();
+        fresh_.clear();
         return s;
       }
     }
@@ -121,7 +122,8 @@ class Tables {
       tables_[t]->answers.push_back(row);
       grew = true;
     }
-    used_ += (*q)->steps() + 1;
+    // Answers that are made count too.
+    used_ += (*q)->steps() + tables_[t]->answers.size() + 1;
     if (!(*q)->status().ok()) return (*q)->status();
     if ((*q)->end() != QueryEnd::kExhausted) return absl::ResourceExhaustedError("a tabled call passed its limits");
     if (!grew) return absl::OkStatus();

@@ -182,6 +182,8 @@ TEST(RelationalTest, ErrorsNameTheGoal) {
       {"(run* ?q (== ?q))", {"error: 1:1: (== ?q): == takes 2 arguments, not 1"}},
       {"(run* ?q (nowhere ?q))", {"error: 1:1: no definition or facts of nowhere"}},
       {"(run* ?q 5)", {"error: 1:1: 5: a goal begins with its name"}},
+      {"(run* ?q ())", {"error: 1:1: (): a goal begins with its name"}},
+      {"(run* ?q (fresh (?x) () (== ?q ?x)))", {"error: 1:1: (): a goal begins with its name"}},
       {"(run* ?q (conde 5))", {"error: 1:1: (conde 5): a clause is a list of goals"}},
       {"(run* ?q (fresh ?x (== ?x ?q)))", {"error: 1:1: (fresh ?x (== ?x ?q)): fresh takes a list of variables and goals"}},
       {"(run* 5 succeed)", {"error: 1:1: a query is for variables"}},

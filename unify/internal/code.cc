@@ -307,13 +307,14 @@ absl::Status Compiler::CompileBlock(Block block) {
   } else {
     code_.blocks[block_.at] = entry;
   }
-  // Goals to come, the next one last; nil closes a fresh.
+  // Goals to come, the next one last; `close` ends a fresh.
+  constexpr Term close{0xffffffffu};
   std::vector<Term> todo(block_.goals.rbegin(), block_.goals.rend());
   std::vector<absl::flat_hash_map<Term, uint32_t>> outer;
   while (!todo.empty()) {
     Term goal = todo.back();
     todo.pop_back();
-    if (goal.is_nil()) {
+    if (goal == close) {
       block_.scope = std::move(outer.back());
       outer.pop_back();
       continue;
@@ -335,7 +336,7 @@ absl::Status Compiler::CompileBlock(Block block) {
       for (Term v : ctx_.Children(args[0])) {
         block_.scope[Key(v)] = NewSlot();
       }
-      todo.push_back(ctx_.Nil());
+      todo.push_back(close);
       for (size_t k = args.size(); k-- > 1;) todo.push_back(args[k]);
       continue;
     }

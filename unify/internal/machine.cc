@@ -693,6 +693,7 @@ Machine::Result Machine::NextFact(State state, Value args, uint32_t relation, ui
   }
   const size_t count = rows != nullptr ? rows->size() : table.rows();
   for (; next < count; ++next) {
+    ++executed_;
     state_ = state;
     state_.scope = store_.NewScope();
     const size_t row = rows != nullptr ? (*rows)[next] : next;
@@ -712,6 +713,7 @@ Machine::Result Machine::NextFact(State state, Value args, uint32_t relation, ui
 
 Machine::Result Machine::NextAlternative(State state, Value args, Value list) {
   for (; list.IsPair(); list = heap_.pair(list).cdr) {
+    ++executed_;
     state_ = state;
     state_.scope = store_.NewScope();
     if (!store_.Settle(store_.Unify(args, heap_.pair(list).car))) continue;
