@@ -138,7 +138,7 @@ class Store {
   Context& ctx_;
   Heap heap_;
   State state_;
-  static constexpr size_t kLargestTerm = size_t{1} << 26;
+  static constexpr size_t kLargestTerm = size_t{1} << 24;
   uint64_t scopes_ = 0;
   bool too_large_ = false;
   std::vector<std::pair<Value, Value>> stack_;
