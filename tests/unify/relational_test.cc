@@ -182,6 +182,8 @@ TEST(RelationalTest, ErrorsNameTheGoal) {
       {"(run* ?q (== ?q))", {"error: 1:1: (== ?q): == takes 2 arguments, not 1"}},
       {"(run* ?q (nowhere ?q))", {"error: 1:1: no definition or facts of nowhere"}},
       {"(run* ?q 5)", {"error: 1:1: 5: a goal begins with its name"}},
+      {"(run* ?q conde)", {"error: 1:1: conde: a goal other than succeed and fail stands in parentheses"}},
+      {"(run* ?q ((conde :a 1) (succeed)))", {"error: 1:1: ((conde :a 1) (succeed)): a goal begins with its name"}},
       {"(run* ?q ())", {"error: 1:1: (): a goal begins with its name"}},
       {"(run* ?q (fresh (?x) () (== ?q ?x)))", {"error: 1:1: (): a goal begins with its name"}},
       {"(run* ?q (conde 5))", {"error: 1:1: (conde 5): a clause is a list of goals"}},

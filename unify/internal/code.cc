@@ -10,6 +10,11 @@ absl::Status Compiler::Bad(Term goal, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrFormat("%s: %s", Brief(ctx_, goal, 100), what));
 }
 
+Term Compiler::Head(Term goal) const {
+  const bool named = ctx_.IsTuple(goal) && !goal.is_nil() && ctx_.IsSymbol(ctx_.Rator(goal));
+  return named ? ctx_.Rator(goal) : Term();
+}
+
 Term Compiler::Key(Term v) { return ctx_.IsRest(v) ? ctx_.Variable(ctx_.Text(v)) : v; }
 
 Operand Compiler::Constant(Term t) {
@@ -204,9 +209,8 @@ absl::Status Compiler::Branch(Term goal) {
 }
 
 absl::Status Compiler::CompileGoal(Term goal) {
-  const Term head = ctx_.IsSymbol(goal) ? goal : ctx_.HeadSymbol(goal);
-  if (head.is_nil()) return Bad(goal, "a goal begins with its name");
-  const std::string name(ctx_.Text(head));
+  if (!ctx_.IsSymbol(goal) && Head(goal).is_nil()) return Bad(goal, "a goal begins with its name");
+  const std::string name(ctx_.Text(ctx_.IsSymbol(goal) ? goal : Head(goal)));
   auto args = ctx_.Rands(goal);
   auto arity = [&](size_t n) {
     return args.size() == n ? absl::OkStatus() : Bad(goal, absl::StrFormat("%s takes %d arguments, not %d", name, n, args.size()));
@@ -219,6 +223,7 @@ absl::Status Compiler::CompileGoal(Term goal) {
     code_.instructions.push_back(i);
     return absl::OkStatus();
   }
+  if (ctx_.IsSymbol(goal)) return Bad(goal, "a goal other than succeed and fail stands in parentheses");
   if (name == "==") {
     if (auto s = arity(2); !s.ok()) return s;
     Term a = args[0], b = args[1];
@@ -319,7 +324,7 @@ absl::Status Compiler::CompileBlock(Block block) {
       outer.pop_back();
       continue;
     }
-    if (!ctx_.IsTuple(goal) || ctx_.HeadSymbol(goal).is_nil() || ctx_.Text(ctx_.HeadSymbol(goal)) != "fresh") {
+    if (Head(goal).is_nil() || ctx_.Text(Head(goal)) != "fresh") {
       if (auto s = CompileGoal(goal); !s.ok()) return s;
       continue;
     }

@@ -112,6 +112,8 @@ class Compiler {
   void InitAll();
   void Init(uint32_t slot);
   uint32_t NewSlot();
+  // The name of a goal in parentheses, or nil.
+  Term Head(Term goal) const;
   Term Key(Term variable);
   absl::Status Bad(Term goal, const std::string& what);
   Operand Constant(Term t);
