@@ -69,7 +69,7 @@ const char* EndName(QueryEnd e) {
 absl::StatusOr<int> RunQuery(const Args& args) {
   auto steps = args.Int("--steps", -1, 0, int64_t{1} << 62);
   if (!steps.ok()) return steps.status();
-  auto megabytes = args.Int("--megabytes", 4096, 1, 4096);
+  auto megabytes = args.Int("--megabytes", 2048, 1, 2048);
   if (!megabytes.ok()) return megabytes.status();
   QueryLimits limits;
   if (*steps >= 0) limits.steps = static_cast<uint64_t>(*steps);
@@ -274,7 +274,7 @@ absl::StatusOr<int> RunRepl(const Args& args) {
 std::span<const Command> QueryCommands() {
   static const std::vector<Command> commands = {
       {{"query", "FILE.mk …", "Runs a file of relations and queries, and prints the answers.",
-        {{"--steps", "N", "stop a query after N steps (exit status 1)"}, {"--megabytes", "N", "memory of a search (4096)"},
+        {{"--steps", "N", "stop a query after N steps (exit status 1)"}, {"--megabytes", "N", "memory of a search (2048)"},
          {"--repeat", "N", "run everything N times; times are medians"}, {"--quiet", "", "count answers, do not print them"},
          {"--stats", "", "answers, steps, time and memory of each query on stderr"}, {"--json", "", "for machines"}}, 1, 100000},
        RunQuery},

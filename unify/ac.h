@@ -28,7 +28,7 @@
 // Terms may be binary-nested or n-ary on input; what comes out is flattened, the arguments of a commutative
 // operator in order of their handles. An associative operator with one argument is that argument. An
 // application with keyword arguments is free, as is a C operator without exactly two arguments. No walk
-// recurses; terms may be deep and shared.
+// recurses; terms may be deep and shared. All work is metered, so that a hostile problem ends at a limit.
 #ifndef RETUPLE_UNIFY_AC_H_
 #define RETUPLE_UNIFY_AC_H_
 
@@ -37,7 +37,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "etuple/term.h"
 
@@ -52,41 +51,37 @@ struct OperatorLaws {
 
 // The laws of all operators; those without an entry are free.
 struct Theory {
-  absl::flat_hash_map<Term, OperatorLaws> operators;
+  std::vector<std::pair<Term, OperatorLaws>> operators;  // ascending
 
   Theory& C(Term op) { return Set(op, {true, false, std::nullopt}); }
   Theory& A(Term op) { return Set(op, {false, true, std::nullopt}); }
   Theory& Ac(Term op) { return Set(op, {true, true, std::nullopt}); }
   Theory& Acu(Term op, Term unit) { return Set(op, {true, true, unit}); }
-  Theory& Set(Term op, OperatorLaws laws) {
-    operators[op] = laws;
-    return *this;
-  }
-  // nullptr for a free operator.
-  const OperatorLaws* Find(Term op) const {
-    auto it = operators.find(op);
-    return it == operators.end() ? nullptr : &it->second;
-  }
+  // Replaces the entry of `op`. O(operators).
+  Theory& Set(Term op, OperatorLaws laws);
+  // nullptr for a free operator. O(log operators).
+  const OperatorLaws* Find(Term op) const;
 };
 
 struct AcOptions {
+  // Drop what is an instance of another unifier.
+  bool irredundant = true;
   // Unifiers (before redundant ones are dropped) or matches.
   size_t max_unifiers = 1'000'000;
-  // Equations, choices, and goals of matching, counted together; the test for redundancy has the same number
-  // to itself.
-  uint64_t max_steps = 20'000'000;
+  // Units of work: nodes and arguments that are read or made, choices, goals; about 50 ns and 10 bytes each.
+  // The test for redundancy has the same number to itself.
+  uint64_t max_steps = 50'000'000;
   // Splits of a variable under an operator that is A but not C, along one branch, beyond the length of the
   // problem.
   uint32_t max_assoc_splits = 8;
-  // Drop what is an instance of another unifier.
-  bool filter = true;
-  // Test even where it is known to be needless (for tests).
+  // Test for redundancy even where it is known to be needless (for tests).
   bool always_test = false;
 };
 
 // Values of the variables of a problem, in order of first occurrence in the left term, then the right. A
 // variable that stays free has itself as value. Values are idempotent: none holds a variable that another
-// value replaces.
+// value replaces. Other variables are named ?_1~k, ?_2~k, … in order of occurrence (Context::FreshVariable);
+// the unifiers of one problem share them.
 using AcUnifier = std::vector<std::pair<Term, Term>>;
 
 struct AcUnifiers {
@@ -99,7 +94,8 @@ struct AcUnifiers {
 // A minimal complete set of unifiers of `a` and `b` modulo the theory, in a fixed order; none if they do not
 // unify. InvalidArgument for a rest variable, a variable as operator, a unit that is no ground atom, or an
 // associative operator without arguments and unit. ResourceExhausted if a flattened term would have more than
-// 2^20 arguments.
+// 2^20 arguments, or all of them more than 2^26. The number of unifiers is doubly exponential in the problem
+// at worst.
 absl::StatusOr<AcUnifiers> AcUnify(Context& ctx, const Theory& theory, Term a, Term b,
                                    const AcOptions& options = {});
 
@@ -119,15 +115,16 @@ struct AcMatches {
 // All matches of `pattern` against `subject` modulo the theory, each once, in a fixed order. Variables of the
 // subject are constants, even if the pattern has them too. With `extension` a pattern whose operator is
 // associative also matches a part of the subject's arguments (any of them if commutative, else neighbours),
-// as Maude's `xmatch`. Errors as of AcUnify.
+// as Maude's `xmatch`. Errors as of AcUnify. Exponential at worst: matching modulo AC is NP-complete.
 absl::StatusOr<AcMatches> AcMatch(Context& ctx, const Theory& theory, Term pattern, Term subject,
                                   bool extension = false, const AcOptions& options = {});
 
 // The normal form: two terms are equal modulo the theory exactly if their normal forms are the same handle.
-// O(nodes of the result's DAG) but for sorting.
+// O(arguments of the result's DAG) but for sorting. Errors as of AcUnify.
 absl::StatusOr<Term> AcNormalize(Context& ctx, const Theory& theory, Term t);
 
-// The normal form of `t` with its variables replaced, all at once (values are not replaced in turn).
+// The normal form of `t` with its variables replaced, all at once (values are not replaced in turn). Errors
+// as of AcUnify.
 absl::StatusOr<Term> AcApply(Context& ctx, const Theory& theory, Term t, const AcUnifier& values);
 
 }  // namespace retuple

@@ -45,7 +45,7 @@ struct Answer {
 
 struct QueryLimits {
   uint64_t steps = ~uint64_t{0};         // instructions in all
-  size_t bytes = size_t{4} << 30;        // of the search's heap
+  size_t bytes = size_t{2} << 30;        // of the search's heap; 2 GiB at most
   size_t collect_bytes = size_t{16} << 20;  // the least that is built between two garbage collections
   const volatile std::sig_atomic_t* interrupt = nullptr;  // the search stops when this is not 0
 };

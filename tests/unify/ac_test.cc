@@ -16,8 +16,6 @@
 namespace retuple {
 namespace {
 
-enum class Plus { kAc, kAcu };
-
 class AcTest : public ::testing::Test {
  protected:
   AcTest() {
@@ -213,6 +211,12 @@ TEST_F(AcTest, Associative) {
       Unify(th_, Read("(. ?x ?y)"), Read("(. ?y ?x)"), {.max_steps = 20000, .max_assoc_splits = 2});
   EXPECT_FALSE(v.complete);
   EXPECT_GE(v.unifiers.size(), 3u);
+  // Without solution by their lengths, though a search for one would not end.
+  EXPECT_EQ(Number(th_, Read("(. ?x ?x)"), Read("(. a b c)")), 0u);
+  EXPECT_EQ(Number(th_, Read("(. ?x ?x a)"), Read("(. ?y ?y)")), 0u);
+  EXPECT_EQ(Number(th_, Read("(. ?x a ?y)"), Read("(. ?y ?x)")), 0u);
+  // Equal lengths: the paths from (0,0) to (2,2) by unit steps and diagonals.
+  EXPECT_EQ(Number(th_, Read("(. ?x ?y ?z ?x ?y ?z)"), Read("(. ?u ?v ?w ?u ?v ?w)")), 13u);
 }
 
 TEST_F(AcTest, Nested) {
@@ -227,6 +231,41 @@ TEST_F(AcTest, Nested) {
   EXPECT_EQ(Number(th_, Read("(+ (* ?x ?y) (* ?u ?v))"), Read("(+ (* a b) (* c d))")), 8u);
 }
 
+TEST_F(AcTest, Cycles) {
+  EXPECT_EQ(Sums("x", "x+a"), 0u);
+  EXPECT_EQ(Sums("x", "x+y"), 0u);
+  EXPECT_EQ(Number(th_, Read("(f ?x ?y)"), Read("(f (+ ?y a) (+ ?x b))")), 0u);
+  EXPECT_EQ(Number(th_, Read("(f ?x ?y)"), Read("(f (+ ?y a) (* ?x b))")), 0u);
+  EXPECT_EQ(Number(th_, Read("(+ ?x (f ?y))"), Read("(+ ?y (f ?x))")), 1u);
+  EXPECT_EQ(Number(acu_, Read("?x"), Read("(+ ?x ?y)")), 1u);
+  EXPECT_EQ(Number(acu_, Read("(f ?x ?y)"), Read("(f (+ ?y ?z) (+ ?x ?u))")), 1u);
+  EXPECT_EQ(Number(acu_, Read("(f ?x ?y)"), Read("(f (+ ?y ?z) (* ?x ?u))")), 2u);  // y = x, or y = u = 0
+  EXPECT_EQ(Number(acu_, Read("?x"), Read("(f (+ ?x ?y))")), 0u);
+}
+
+// More unifiers than a test of all pairs would bear: they differ in shape, or are hashed.
+TEST_F(AcTest, FilterByShape) {
+  std::vector<Term> a{ctx_.Sym("+")}, b = a;
+  for (int i = 0; i < 7; ++i) {
+    a.push_back(ctx_.Tuple({ctx_.Sym("f"), ctx_.Variable("x" + std::to_string(i))}));
+    b.push_back(ctx_.Tuple({ctx_.Sym("f"), ctx_.Variable("y" + std::to_string(i))}));
+  }
+  AcUnifiers u = Unify(th_, ctx_.Tuple(a), ctx_.Tuple(b));
+  EXPECT_TRUE(u.complete && u.irredundant);
+  EXPECT_EQ(u.unifiers.size(), 5040u);
+}
+
+TEST_F(AcTest, FreshVariables) {
+  AcUnifiers u = Unify(th_, Sum("x+y"), Sum("u+v"));
+  std::set<std::string> names;
+  for (const AcUnifier& s : u.unifiers) {
+    for (const auto& [v, t] : s) {
+      for (Term w : Variables(ctx_, t)) names.insert(std::string(ctx_.Text(w)).substr(0, 2));
+    }
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"_1", "_2", "_3", "_4", "u", "v", "x", "y"}));
+}
+
 TEST_F(AcTest, FilterIsNeedlessForOneEquation) {
   for (auto [a, b] : {std::pair{"x+y+z", "u+v+w"},
                       {"x+x", "y+z+w"},
@@ -234,8 +273,9 @@ TEST_F(AcTest, FilterIsNeedlessForOneEquation) {
                       {"x+x+x", "y+z"},
                       {"x+y+a", "u+v+b"},
                       {"x+a+a+b", "u+v+v+c"},
-                      {"x+x+x", "y+z+w"}}) {
-    AcUnifiers without = Unify(th_, Sum(a), Sum(b), {.filter = false});
+                      {"x+x+x", "y+z+w"},
+                      {"x+y+z+t", "u+v+w"}}) {
+    AcUnifiers without = Unify(th_, Sum(a), Sum(b), {.irredundant = false});
     AcUnifiers with = Unify(th_, Sum(a), Sum(b), {.always_test = true});
     EXPECT_TRUE(with.irredundant);
     EXPECT_EQ(with.unifiers.size(), without.unifiers.size()) << a << " = " << b;
@@ -326,6 +366,50 @@ TEST_F(AcTest, Limits) {
   EXPECT_FALSE(AcMatch(ctx_, th_, Sum("x+y"), Sum("a+b+c"), false, {.max_steps = 2})->complete);
 }
 
+// Problems whose answers, bases or walks are astronomically many end at a limit.
+TEST_F(AcTest, HostileSizes) {
+  const AcOptions options{.max_steps = 1'000'000};
+  auto sum = [&](const char* name, int n, bool free) {
+    std::vector<Term> c{ctx_.Sym("+")};
+    for (int i = 0; i < n; ++i) {
+      const Term v = ctx_.Variable(name + std::to_string(i));
+      c.push_back(free ? ctx_.Tuple({ctx_.Sym("f"), v}) : v);
+    }
+    return ctx_.Tuple(c);
+  };
+  for (const Theory* th : {&th_, &acu_}) {
+    for (int n : {8, 100, 5000}) {
+      for (bool free : {false, true}) {
+        auto u = AcUnify(ctx_, *th, sum("x", n, free), sum("y", n, free), options);
+        ASSERT_TRUE(u.ok());
+        if (th == &th_ || free) {
+          EXPECT_FALSE(u->complete);
+        }
+        auto m = AcMatch(ctx_, *th, sum("x", n, free), sum("y", n, free), true, options);
+        ASSERT_TRUE(m.ok());
+        if (n > 8) {
+          EXPECT_FALSE(m->complete);
+        }
+      }
+    }
+  }
+  // A million equal arguments, and two to the power of as many ways to give units.
+  std::vector<Term> a(1'000'000, ctx_.Variable("x")), b(999'999, ctx_.Variable("y")), c{ctx_.Sym("f")}, d = c;
+  a[0] = b[0] = ctx_.Sym("+");
+  EXPECT_EQ(AcUnify(ctx_, th_, ctx_.Tuple(a), ctx_.Tuple(b))->unifiers.size(), 1u);
+  for (int i = 0; i < 1000; ++i) {
+    c.push_back(ctx_.Tuple({ctx_.Sym("*"), ctx_.Variable("p" + std::to_string(i)), ctx_.Sym("a")}));
+    d.push_back(ctx_.Tuple({ctx_.Sym("+"), ctx_.Variable("q" + std::to_string(i)), ctx_.Sym("b")}));
+  }
+  EXPECT_FALSE(AcUnify(ctx_, acu_, ctx_.Tuple(c), ctx_.Tuple(d), options)->complete);
+  std::vector<Term> p{ctx_.Sym(".")}, q = p;
+  for (int i = 0; i < 300; ++i) {
+    p.push_back(ctx_.Variable(i % 2 ? "x" : "y"));
+    q.push_back(ctx_.Variable(i % 3 ? "u" : "v"));
+  }
+  EXPECT_FALSE(AcUnify(ctx_, th_, ctx_.Tuple(p), ctx_.Tuple(q), options)->complete);
+}
+
 TEST_F(AcTest, Errors) {
   EXPECT_FALSE(AcUnify(ctx_, th_, Read("(+ ..?xs)"), Read("a")).ok());
   EXPECT_FALSE(AcUnify(ctx_, th_, Read("(?f a)"), Read("a")).ok());
@@ -334,6 +418,21 @@ TEST_F(AcTest, Errors) {
   Theory bad;
   bad.Acu(ctx_.Sym("+"), Read("?x"));
   EXPECT_FALSE(AcUnify(ctx_, bad, Read("(+ a b)"), Read("a")).ok());
+  // 2^16 arguments at each of two thousand levels.
+  Term wide = Read("?x"), x = wide;
+  for (int i = 0; i < 16; ++i) wide = ctx_.Tuple({ctx_.Sym("+"), wide, wide});
+  for (int i = 0; i < 2000; ++i) {
+    Term f = ctx_.Tuple({ctx_.Sym("f"), wide});
+    wide = ctx_.Tuple({ctx_.Sym("+"), f, x});
+    for (int k = 0; k < 16; ++k) wide = ctx_.Tuple({ctx_.Sym("+"), wide, wide});
+  }
+  EXPECT_EQ(AcNormalize(ctx_, th_, wide).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(AcTest, ApplyReplacesAtOnce) {
+  Term x = Read("?x"), y = Read("?y");
+  EXPECT_EQ(*AcApply(ctx_, th_, Read("(f (h ?x) (h ?y) (+ ?x a))"), {{x, y}, {y, x}}),
+            *AcNormalize(ctx_, th_, Read("(f (h ?y) (h ?x) (+ ?y a))")));
 }
 
 TEST_F(AcTest, NormalForm) {

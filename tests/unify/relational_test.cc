@@ -322,6 +322,40 @@ TEST(RelationalTest, SharedPartsAreWalkedOnce) {
   EXPECT_THAT(Answers(doubling("(?X ?X)", "(== ?q ?a0) (== ?a200 (1))")), ElementsAre(HasSubstr("(let ")));
 }
 
+// Ground and shared: a constant of the text is no tree either. With variables it is refused when it would be one.
+TEST(RelationalTest, SharedConstants) {
+  std::string ground = "(let ((%0 (f x x)) ", open = "(let ((%0 (f ?q x)) ";
+  for (int i = 1; i < 200; ++i) {
+    const std::string level = "(%" + std::to_string(i) + " (f %" + std::to_string(i - 1) + " %" + std::to_string(i - 1) + ")) ";
+    ground += level;
+    open += level;
+  }
+  ground += ") %199)";
+  open += ") %199)";
+  EXPECT_THAT(Answers("(run* ?q (== ?q " + ground + "))"), ElementsAre(HasSubstr("(let ")));
+  EXPECT_THAT(Answers("(run* ?q (== " + ground + " " + ground + "))"), ElementsAre("?_0"));
+  EXPECT_THAT(Answers("(run* ?q (fresh (?r) (== ?r " + open + ")))"), ElementsAre(HasSubstr("too large when its shared parts")));
+}
+
+// Failing after each of many facts neither recurs nor keeps garbage, and is seen by the limits.
+TEST(RelationalTest, ManyFactsThatFail) {
+  Context ctx;
+  Program p(ctx);
+  const Term q = ctx.Variable("q");
+  for (int i = 0; i < 300'000; ++i) ASSERT_TRUE(p.AddFact("n", std::vector<Term>{ctx.Integer(i)}).ok());
+  const std::vector<Term> goals = {ctx.Tuple({ctx.Sym("n"), q}), ctx.Tuple({ctx.Sym("=="), q, ctx.Sym("x")})};
+  auto query = p.Solve(q, goals, {.collect_bytes = 1 << 20});
+  ASSERT_TRUE(query.ok());
+  EXPECT_FALSE((*query)->Next().has_value());
+  EXPECT_EQ((*query)->end(), QueryEnd::kExhausted);
+  EXPECT_LT((*query)->peak_bytes(), size_t{8} << 20);
+  query = p.Solve(q, goals, {.steps = 1000});
+  ASSERT_TRUE(query.ok());
+  EXPECT_FALSE((*query)->Next().has_value());
+  EXPECT_EQ((*query)->end(), QueryEnd::kStepLimit);
+  EXPECT_LT((*query)->steps(), 2000u);
+}
+
 TEST(RelationalTest, LazyAnswersKeepMemoryBounded) {
   Context ctx;
   Program p(ctx);

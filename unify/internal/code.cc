@@ -79,6 +79,11 @@ absl::StatusOr<Operand> Compiler::Compile(Term root, bool first_allowed) {
   };
   if (ctx_.IsVariable(root)) return variable(root);
   if (ctx_.IsGround(root) && !ctx_.IsTuple(root)) return Constant(root);
+  // A skeleton is a tree, so a shared term with variables must not be too large when it is written out.
+  constexpr uint64_t kLargest = 10'000'000;
+  if (!ctx_.IsGround(root) && ctx_.TreeSize(root) > kLargest) {
+    return absl::InvalidArgumentError("a term with variables is too large when its shared parts are written out");
+  }
   // A tuple becomes pairs, left to right, so that first occurrences come first.
   struct Frame {
     std::span<const Term> children;

@@ -1,6 +1,9 @@
 #include "unify/internal/heap.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace retuple::internal {
 
@@ -15,13 +18,14 @@ Heap::~Heap() {
 }
 
 void Heap::Grow() {
-  if (top_ > limit_) {
-    // What was asked for is given (the margin of kMaximum is an object's worth), and the machine stops at its next step.
-    exhausted_ = true;
-  }
+  // What was asked for is given, and the machine stops at its next step.
+  if (top_ > limit_) exhausted_ = true;
   capacity_ = std::max(capacity_ * 2, top_ + 4096);
   base_ = static_cast<uint64_t*>(std::realloc(base_, capacity_ * 8));
-  if (base_ == nullptr) std::abort();
+  if (base_ == nullptr || top_ > kAddressable) {
+    std::fputs("retuple: no memory for a relational search\n", stderr);
+    std::abort();
+  }
 }
 
 Value Heap::Object(uint8_t type, uint8_t raw, uint16_t aux, uint32_t size) {
@@ -41,12 +45,16 @@ Value Heap::FromTerm(const Context& ctx, Term root, const std::function<Value(Te
     size_t left;
     Value list;
     bool dotted;
+    Term term;
   };
+  constexpr size_t kSmall = 4096;
   std::vector<Frame> stack;
+  absl::flat_hash_map<Term, Value> made;  // once the term is large
+  size_t cells = 0;
   auto is_dots = [&](Term t) { return ctx.IsSymbol(t) && ctx.Text(t) == ".."; };
   auto open = [&](Term t) {
     auto c = ctx.Children(t);
-    stack.push_back({c, c.size(), Value::Nil(), c.size() >= 3 && is_dots(c[c.size() - 2])});
+    stack.push_back({c, c.size(), Value::Nil(), c.size() >= 3 && is_dots(c[c.size() - 2]), t});
   };
   open(root);
   for (;;) {
@@ -54,19 +62,23 @@ Value Heap::FromTerm(const Context& ctx, Term root, const std::function<Value(Te
     Value done;
     if (f.left == 0) {
       done = f.list;
+      if (cells > kSmall) made[f.term] = done;
       stack.pop_back();
       if (stack.empty()) return done;
     } else {
       Term c = f.children[--f.left];
-      if (ctx.IsTuple(c) && !c.is_nil()) {
+      ++cells;
+      if (auto it = made.find(c); it != made.end()) {
+        done = it->second;
+      } else if (ctx.IsTuple(c) && !c.is_nil()) {
         open(c);
         continue;
-      }
-      if (variable && ctx.IsRest(c) && f.left + 1 == f.children.size()) {
+      } else if (variable && ctx.IsRest(c) && f.left + 1 == f.children.size()) {
         f.list = variable(c);
         continue;
+      } else {
+        done = atom(c);
       }
-      done = atom(c);
     }
     Frame& g = stack.back();
     if (g.dotted && g.left + 1 == g.children.size()) {

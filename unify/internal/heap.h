@@ -107,7 +107,7 @@ class Heap {
   std::span<Value> FieldSpan(Value v) { return {fields(v), header(v).size}; }
 
   // The list of a tuple's children; a rest variable is the list's tail, and so is what follows `..`. A variable is `variable(it)`.
-  // O(tree size).
+  // Shared tuples of a large term become shared lists: O(distinct nodes).
   Value FromTerm(const Context& ctx, Term t, const std::function<Value(Term)>& variable = nullptr);
 
   // What is there now stays for good and is not moved: constants of programs.
@@ -122,14 +122,15 @@ class Heap {
   }
   size_t bytes() const { return static_cast<size_t>(top_) * 8; }
   size_t peak_bytes() const { return peak_ * 8; }
-  // Out of address space (4 GiB) or of the limit: the search must stop.
+  // Past the limit (at most half of the address space, so that one step stays inside): the search must stop.
   bool exhausted() const { return exhausted_; }
   // The least that is built between two collections.
   void set_collect_every(size_t bytes) { least_ = threshold_ = bytes / 8; }
   void set_limit(size_t bytes) { limit_ = bytes / 8 < kMaximum ? bytes / 8 : kMaximum; }
 
  private:
-  static constexpr size_t kMaximum = (size_t{1} << 29) - 64;
+  static constexpr size_t kAddressable = size_t{1} << 29;
+  static constexpr size_t kMaximum = kAddressable / 2;
   static constexpr size_t kFirstThreshold = size_t{1} << 21;  // 16 MiB
 
   uint32_t Allocate(uint32_t words) {

@@ -41,15 +41,13 @@ Step Machine::Next(uint64_t& fuel) {
     return s;
   };
   for (;;) {
-    Result r = Result::kRun;
     if (!paused_) {
       if (stream_.IsUnset() || !error_.ok()) return leave(Step::kDone);
-      const Value s = stream_;
+      force_ = stream_;
       stream_ = Value::Unset();
-      r = Force(s);
     }
     paused_ = false;
-    if (r == Result::kRun) r = Run();
+    const Result r = Run();
     switch (r) {
       case Result::kEmpty:
         return leave(Step::kDone);
@@ -76,6 +74,7 @@ void Machine::Collect() {
     visit(goals_);
     visit(stream_);
     visit(rest_);
+    visit(force_);
     for (Return& r : returns_) {
       visit(r.node);
       visit(r.rest);
@@ -166,11 +165,7 @@ void Machine::PushRest() {
   Value rest = goals_;
   if (pc_ + 1 < end_) rest = Cont(pc_ + 1, end_, frame_, goals_);
   if (rest.is_nil()) return;
-  Return r;
-  r.kind = Return::kBind;
-  r.node = Value::Unset();
-  r.rest = rest;
-  returns_.push_back(r);
+  returns_.push_back({.kind = Return::kBind, .rest = rest});
 }
 
 // ---- values
@@ -313,15 +308,20 @@ Machine::Result Machine::Run() {
         return Result::kEmpty;
       }
     }
+    if (executed_ >= limit_) {
+      paused_ = true;
+      return Result::kRun;
+    }
     Result r = Result::kRun;
-    if (pc_ == end_) {
+    if (!force_.IsUnset()) {
+      const Value stream = force_;
+      force_ = Value::Unset();
+      r = Force(stream);
+      if (r != Result::kRun) r = Deliver(r);
+    } else if (pc_ == end_) {
       if (PopGoal()) continue;
       r = Deliver(Result::kAnswer);
     } else {
-      if (executed_ >= limit_) {
-        paused_ = true;
-        return Result::kRun;
-      }
       ++executed_;
       const Instruction& i = code_.instructions[pc_];
       switch (i.op) {
@@ -379,14 +379,7 @@ Machine::Result Machine::Clause(uint32_t pc, uint32_t index, State state, Value 
   frame_ = frame;
   goals_ = Value::Nil();
   if (index + 1 < i.b) {
-    Return r;
-    r.kind = Return::kClauses;
-    r.node = r.rest = Value::Unset();
-    r.state = state;
-    r.frame = frame;
-    r.pc = pc;
-    r.index = index + 1;
-    returns_.push_back(r);
+    returns_.push_back({.kind = Return::kClauses, .state = state, .frame = frame, .pc = pc, .index = index + 1});
   } else {
     AbsorbBinds();
   }
@@ -397,14 +390,7 @@ Machine::Result Machine::Clause(uint32_t pc, uint32_t index, State state, Value 
 
 Machine::Result Machine::CommitClause(uint32_t pc, uint32_t index, State state, Value frame) {
   const Instruction& i = code_.instructions[pc];
-  Return r;
-  r.kind = Return::kCommit;
-  r.node = r.rest = Value::Unset();
-  r.state = state;
-  r.frame = frame;
-  r.pc = pc;
-  r.index = index;
-  returns_.push_back(r);
+  returns_.push_back({.kind = Return::kCommit, .state = state, .frame = frame, .pc = pc, .index = index});
   state_ = state;
   state_.scope = store_.NewScope();
   frame_ = frame;
@@ -427,46 +413,23 @@ Machine::Result Machine::Force(Value stream) {
         AbsorbBinds();
         return Result::kRun;
       }
-      case kMplus: {
-        Return r;
-        r.kind = Return::kMplus;
-        r.node = stream;
-        r.rest = f[1];
-        r.frame = Value::Unset();
-        returns_.push_back(r);
+      case kMplus:
+        returns_.push_back({.kind = Return::kMplus, .node = stream, .rest = f[1]});
         stream = f[0];
         break;
-      }
-      case kBind: {
-        Return r;
-        r.kind = Return::kBind;
-        r.node = stream;
-        r.rest = f[1];
-        r.frame = Value::Unset();
-        returns_.push_back(r);
+      case kBind:
+        returns_.push_back({.kind = Return::kBind, .node = stream, .rest = f[1]});
         stream = f[0];
         break;
-      }
       case kClauses:
         return Clause(f[3].index(), f[4].index(), LoadState(stream), f[2]);
-      case kCommit: {
-        Return r;
-        r.kind = Return::kCommit;
-        r.node = r.rest = Value::Unset();
-        r.state = LoadState(stream);
-        r.frame = f[2];
-        r.pc = f[3].index();
-        r.index = f[4].index();
-        returns_.push_back(r);
-        stream = heap_.fields(stream)[5];
+      case kCommit:
+        returns_.push_back({.kind = Return::kCommit, .state = LoadState(stream), .frame = f[2], .pc = f[3].index(), .index = f[4].index()});
+        stream = f[5];
         break;
-      }
-      case kRange: {
-        const Result r = heap_.header(stream).aux == 0
-                             ? NextAlternative(LoadState(stream), f[2], f[3])
-                             : NextFact(LoadState(stream), f[2], f[3].index(), f[4].index(), f[5], f[6].index());
-        return Deliver(r);
-      }
+      case kRange:
+        if (heap_.header(stream).aux == 0) return NextAlternative(LoadState(stream), f[2], f[3]);
+        return NextFact(LoadState(stream), f[2], f[3].index(), f[4].index(), f[5], f[6].index());
       default:
         return Result::kEmpty;
     }
@@ -493,7 +456,8 @@ Machine::Result Machine::Deliver(Result r) {
         returns_.pop_back();
         switch (r) {
           case Result::kEmpty:
-            return Force(other);
+            force_ = other;
+            return Result::kRun;
           case Result::kAnswer:
             rest_ = other;
             r = Result::kAnswerRest;
@@ -571,17 +535,13 @@ Machine::Result Machine::Deliver(Result r) {
           }
         }
         if (failed || running) {
-          Return again;
-          again.kind = Return::kBind;
-          again.node = Value::Unset();
-          again.rest = goals;
-          again.frame = Value::Unset();
           if (failed) {
-            returns_.push_back(again);
-            return Force(rest);
+            returns_.push_back({.kind = Return::kBind, .rest = goals});
+            force_ = rest;
+            return Result::kRun;
           }
-          rest_ = Pair2(kBind, rest, goals);
-          break;  // still an answer and a rest
+          rest_ = Pair2(kBind, rest, goals);  // still an answer and a rest
+          break;
         }
         // Suspension and what it suspends are one goal.
         const uint32_t goal_end = code_.instructions[pc_].op == Op::kSuspend ? pc_ + 2 : pc_ + 1;
@@ -592,19 +552,9 @@ Machine::Result Machine::Deliver(Result r) {
           blocks.back()[1] = goal_end;
           before = Value::Nil();
           for (size_t k = blocks.size(); k-- > 0;) before = Cont(blocks[k][0], blocks[k][1], frames[k], before);
-          Return later;
-          later.kind = Return::kBind;
-          later.node = Value::Unset();
-          later.rest = after;
-          later.frame = Value::Unset();
-          returns_.push_back(later);
+          returns_.push_back({.kind = Return::kBind, .rest = after});
         }
-        Return beside;
-        beside.kind = Return::kMplus;
-        beside.node = Value::Unset();
-        beside.rest = Pair2(kBind, rest, before);
-        beside.frame = Value::Unset();
-        returns_.push_back(beside);
+        returns_.push_back({.kind = Return::kMplus, .rest = Pair2(kBind, rest, before)});
         end_ = goal_end;
         goals_ = Value::Nil();
         return Result::kRun;
@@ -632,12 +582,7 @@ Machine::Result Machine::Deliver(Result r) {
           return Result::kRun;
         }
         if (body == code_.block_end[body]) break;
-        Return rest;
-        rest.kind = Return::kBind;
-        rest.node = Value::Unset();
-        rest.rest = Cont(body, code_.block_end[body], c.frame, Value::Nil());
-        rest.frame = Value::Unset();
-        returns_.push_back(rest);
+        returns_.push_back({.kind = Return::kBind, .rest = Cont(body, code_.block_end[body], c.frame, Value::Nil())});
         break;
       }
     }

@@ -50,14 +50,15 @@ class Machine {
   // Where the result of what runs goes.
   struct Return {
     enum Kind : uint8_t { kMplus, kBind, kClauses, kCommit } kind;
-    Value node;  // an object to use again, or unset
-    Value rest;  // kMplus: the other stream; kBind: goals; kCommit: goals of the committed clause are by pc
-    State state;  // kClauses, kCommit
-    Value frame;
+    Value node = Value::Unset();   // an object to use again, or unset
+    Value rest = Value::Unset();   // kMplus: the other stream; kBind: goals
+    State state = {};              // kClauses, kCommit: with frame, the instruction's pc, and the clause
+    Value frame = Value::Unset();
     uint32_t pc = 0, index = 0;
   };
 
   Result Run();
+  // Begins on a stream: kRun, or a result that is there at once.
   Result Force(Value stream);
   Result Deliver(Result r);
   Result Clause(uint32_t pc, uint32_t index, State state, Value frame);
@@ -103,6 +104,7 @@ class Machine {
   std::vector<Return> returns_;
   Value stream_ = Value::Unset();  // suspended at the root
   Value rest_ = Value::Unset();    // of kSuspended and kAnswerRest
+  Value force_ = Value::Unset();   // what runs next instead of the registers: Deliver does not begin on streams itself
   std::vector<Value> query_;
   std::vector<Value> values_;
   std::vector<std::pair<Operand, bool>> build_stack_;
