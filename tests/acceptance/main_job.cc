@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
   if (fs::exists(source + "/build/peers/node_modules/onnxruntime-node")) {
     // The table of scripts/bench: name, nodes, ours, theirs, ratio, two differences.
     int status;
-    std::istringstream table(Output("cd " + source + " && scripts/bench --peers --rounds 1 --filter '' 2>&1", &status));
+    std::istringstream table(Output("cd " + source + " && scripts/bench --peers --only models --rounds 1 2>&1", &status));
     int models = 0;
     double worst = 0;
     bool equal = false;
