@@ -6,6 +6,7 @@
 #include "etuple/printer.h"
 #include "unify/internal/answer.h"
 #include "unify/internal/machine.h"
+#include "unify/library.h"
 
 namespace retuple {
 
@@ -26,8 +27,21 @@ struct Program::Impl {
   internal::Compiler compiler;
   std::vector<internal::Facts> facts;
   std::vector<internal::NativeFn> natives;
-  std::vector<std::pair<std::string, GoalPredicate>> predicates;
+  std::vector<internal::Constraint> constraints;
+  std::vector<TypeTest> types;
+  bool library = false;  // it is defined, under its own names
   std::vector<std::pair<const void*, std::shared_ptr<void>>> attachments;
+
+  std::optional<bool> IsOfType(Term value, Term type, bool exact) const {
+    if (ctx.IsSymbol(type)) {
+      const uint32_t kinds = internal::KindsOf(ctx.Text(type), exact);
+      if (kinds != 0) return (internal::KindOf(ctx, value) & kinds) != 0;
+    }
+    for (const TypeTest& test : types) {
+      if (auto is = test(value, type, exact)) return is;
+    }
+    return std::nullopt;
+  }
 };
 
 namespace {
@@ -35,10 +49,12 @@ namespace {
 class SearchQuery : public Query {
  public:
   SearchQuery(Context& ctx, Code code, std::vector<internal::Facts>& facts, const std::vector<internal::NativeFn>& natives,
-              const std::vector<std::pair<std::string, GoalPredicate>>& predicates, uint32_t main, bool list,
-              const QueryLimits& limits)
-      : code_(std::move(code)), machine_(ctx, code_, facts, natives), list_(list), fuel_(limits.steps), interrupt_(limits.interrupt) {
-    for (const auto& [name, fn] : predicates) machine_.store().AddPredicate(name, fn);
+              const std::vector<internal::Constraint>& constraints, uint32_t main, bool list, const QueryLimits& limits)
+      : code_(std::move(code)),
+        machine_(ctx, code_, facts, natives, constraints),
+        list_(list),
+        fuel_(limits.steps),
+        interrupt_(limits.interrupt) {
     machine_.store().heap().set_limit(limits.bytes);
     machine_.store().heap().set_collect_every(limits.collect_bytes);
     machine_.Start(main);
@@ -101,7 +117,18 @@ class SearchQuery : public Query {
 
 }  // namespace
 
-Program::Program(Context& ctx) : impl_(std::make_unique<Impl>(ctx)) {}
+Program::Program(Context& ctx) : impl_(std::make_unique<Impl>(ctx)) {
+  Impl& p = *impl_;
+  for (const bool exact : {true, false}) {
+    const char* name = exact ? "typeo" : "isinstanceo";
+    p.compiler.constraints[name] = static_cast<uint32_t>(p.constraints.size());
+    p.compiler.constraint_arity.push_back(2);
+    p.constraints.push_back({name, true, [&p, exact](std::span<const std::optional<Term>> args) -> absl::StatusOr<Verdict> {
+                               return Verdict{p.IsOfType(*args[0], *args[1], exact).value_or(false) ? Verdict::kHolds : Verdict::kFails, 0, Term()};
+                             }});
+  }
+  p.compiler.is_type = [&p](Term type, bool exact) { return p.IsOfType(Term(), type, exact).has_value(); };
+}
 Program::~Program() = default;
 
 absl::Status Program::Define(Term form) {
@@ -115,7 +142,7 @@ absl::Status Program::Define(Term form) {
   auto r = impl_->compiler.Relation(name, static_cast<uint32_t>(ctx.Rands(c[1]).size()));
   if (!r.ok()) return r.status();
   const internal::RelationCode& relation = impl_->code.relations[*r];
-  if (relation.defined || relation.facts >= 0) {
+  if ((relation.defined && !relation.library) || relation.facts >= 0) {
     return absl::InvalidArgumentError(name + (relation.defined ? " is defined already" : " has facts already"));
   }
   auto s = impl_->compiler.Define(*r, ctx.Rands(c[1]), c.subspan(2));
@@ -123,20 +150,44 @@ absl::Status Program::Define(Term form) {
   return s;
 }
 
-absl::Status Program::AddFact(std::string_view name, std::span<const Term> row) {
-  auto r = impl_->compiler.Relation(std::string(name), static_cast<uint32_t>(row.size()));
+absl::Status Program::DeclareFacts(std::string_view name, size_t arity) {
+  auto r = impl_->compiler.Relation(std::string(name), static_cast<uint32_t>(arity));
   if (!r.ok()) return r.status();
   internal::RelationCode& relation = impl_->code.relations[*r];
   if (relation.defined) return absl::InvalidArgumentError(relation.name + " has a definition already");
-  if (row.empty()) return absl::InvalidArgumentError(relation.name + ": a fact has arguments");
+  if (arity == 0) return absl::InvalidArgumentError(relation.name + ": a fact has arguments");
+  if (relation.facts >= 0) return absl::OkStatus();
+  relation.facts = static_cast<int32_t>(impl_->facts.size());
+  impl_->facts.emplace_back().arity = static_cast<uint32_t>(arity);
+  return absl::OkStatus();
+}
+
+bool Program::HasRelation(std::string_view name, size_t arity) const {
+  const auto& all = impl_->code.relations;
+  return std::any_of(all.begin(), all.end(), [&](const internal::RelationCode& r) {
+    return r.name == name && r.arity == arity && (r.defined || r.facts >= 0 || r.native >= 0);
+  });
+}
+
+std::vector<Term> Program::Rows(std::string_view name) const {
+  std::vector<Term> out;
+  for (const auto& r : impl_->code.relations) {
+    if (r.name != name || r.facts < 0) continue;
+    const internal::Facts& table = impl_->facts[static_cast<size_t>(r.facts)];
+    for (size_t row = 0; row < table.rows(); ++row) {
+      out.push_back(impl_->ctx.Tuple(std::span<const Term>(&table.terms[row * table.arity], table.arity)));
+    }
+  }
+  return out;
+}
+
+absl::Status Program::AddFact(std::string_view name, std::span<const Term> row) {
   for (Term t : row) {
-    if (!impl_->ctx.IsGround(t)) return absl::InvalidArgumentError(relation.name + ": a fact is ground");
+    if (!impl_->ctx.IsGround(t)) return absl::InvalidArgumentError(std::string(name) + ": a fact is ground");
   }
-  if (relation.facts < 0) {
-    relation.facts = static_cast<int32_t>(impl_->facts.size());
-    impl_->facts.emplace_back().arity = static_cast<uint32_t>(row.size());
-  }
-  internal::Facts& table = impl_->facts[static_cast<size_t>(relation.facts)];
+  if (auto s = DeclareFacts(name, row.size()); !s.ok()) return s;
+  auto r = impl_->compiler.Relation(std::string(name), static_cast<uint32_t>(row.size()));
+  internal::Facts& table = impl_->facts[static_cast<size_t>(impl_->code.relations[*r].facts)];
   if (!table.whole.try_emplace(impl_->ctx.Tuple(row), static_cast<uint32_t>(table.rows())).second) return absl::OkStatus();
   table.terms.insert(table.terms.end(), row.begin(), row.end());
   return absl::OkStatus();
@@ -167,11 +218,27 @@ absl::Status Program::AddGoal(std::string name, int arity, NativeGoal goal) {
 }
 
 absl::Status Program::AddPredicate(std::string name, GoalPredicate predicate) {
+  auto s = AddConstraint(name, -1, [predicate](std::span<const std::optional<Term>> args) -> absl::StatusOr<Verdict> {
+    std::vector<Term> values;
+    for (const auto& a : args) values.push_back(*a);
+    return Verdict{predicate(values) ? Verdict::kHolds : Verdict::kFails, 0, Term()};
+  });
+  if (s.ok()) impl_->constraints.back().ground_only = true;
+  return s;
+}
+
+absl::Status Program::AddConstraint(std::string name, int arity, ConstraintFn decide, std::string shown) {
   if (impl_->compiler.IsReserved(name)) return absl::InvalidArgumentError(name + " is a goal already");
-  impl_->compiler.predicates[name] = static_cast<uint32_t>(impl_->predicates.size());
-  impl_->predicates.emplace_back(std::move(name), std::move(predicate));
+  for (const auto& r : impl_->code.relations) {
+    if (r.name == name) return absl::InvalidArgumentError(name + " is a relation already");
+  }
+  impl_->compiler.constraint_arity.push_back(arity);
+  impl_->compiler.constraints[name] = static_cast<uint32_t>(impl_->constraints.size());
+  impl_->constraints.push_back({shown.empty() ? std::move(name) : std::move(shown), false, std::move(decide)});
   return absl::OkStatus();
 }
+
+void Program::AddTypes(TypeTest test) { impl_->types.push_back(std::move(test)); }
 
 absl::StatusOr<std::unique_ptr<Query>> Program::Solve(Term wanted, std::span<const Term> goals, const QueryLimits& limits) {
   Context& ctx = impl_->ctx;
@@ -184,30 +251,81 @@ absl::StatusOr<std::unique_ptr<Query>> Program::Solve(Term wanted, std::span<con
   if (variables.empty()) return absl::InvalidArgumentError("a query is for at least one variable");
   // The query is a relation of its own, compiled into a copy of the program.
   Code& code = impl_->code;
-  const size_t before = code.relations.size();
-  auto main = impl_->compiler.Relation("(query)", static_cast<uint32_t>(variables.size()));
-  if (!main.ok()) return main.status();
   std::vector<Term> body = {ctx.Sym("fresh"), ctx.Nil()};
   body.insert(body.end(), goals.begin(), goals.end());
   const Term whole = ctx.Tuple(body);
-  auto s = impl_->compiler.Define(*main, variables, std::span<const Term>(&whole, 1));
-  absl::StatusOr<std::unique_ptr<Query>> result = absl::InternalError("");
-  if (!s.ok()) {
-    result = s;
-  } else {
-    std::string missing;
+  for (;;) {
+    const size_t before = code.relations.size();
+    const bool applied = code.applies;
+    auto main = impl_->compiler.Relation("(query)", static_cast<uint32_t>(variables.size()));
+    if (!main.ok()) return main.status();
+    auto s = impl_->compiler.Define(*main, variables, std::span<const Term>(&whole, 1));
+    std::vector<std::pair<std::string, uint32_t>> missing;
     for (const auto& r : code.relations) {
-      if (!r.defined && r.facts < 0 && r.native < 0) missing += (missing.empty() ? "" : ", ") + r.name;
+      if (!r.defined && r.facts < 0 && r.native < 0) missing.emplace_back(r.name, r.arity);
     }
-    if (!missing.empty()) {
-      result = absl::NotFoundError("no definition or facts of " + missing);
-    } else {
-      result = std::make_unique<SearchQuery>(ctx, code, impl_->facts, impl_->natives, impl_->predicates, *main, list, limits);
+    const bool applies = code.applies;
+    std::unique_ptr<Query> query;
+    if (s.ok() && missing.empty() && (!applies || impl_->library)) {
+      if (applies) {
+        impl_->compiler.FillCallables();
+        AddLibraryNames();
+      }
+      query = std::make_unique<SearchQuery>(ctx, code, impl_->facts, impl_->natives, impl_->constraints, *main, list, limits);
     }
-    impl_->compiler.Undo(*main);
+    if (s.ok()) impl_->compiler.Undo(*main);
+    code.applies = applied;
+    code.relations.resize(before);
+    if (!s.ok()) return s;
+    if (query != nullptr) return query;
+    auto took = TakeFromLibrary(missing);
+    if (!took.ok()) return took;
   }
-  code.relations.resize(before);
-  return result;
+}
+
+// Defines the library under its own names, and what is missing by them.
+absl::Status Program::TakeFromLibrary(std::span<const std::pair<std::string, uint32_t>> missing) {
+  Context& ctx = impl_->ctx;
+  std::string unknown;
+  for (const auto& [name, arity] : missing) {
+    const LibraryRelation* r = FindLibrary(name);
+    if (r == nullptr) {
+      unknown += (unknown.empty() ? "" : ", ") + name;
+    } else if (r->arity != arity) {
+      return absl::InvalidArgumentError(absl::StrFormat("%s takes %d arguments, not %d", name, r->arity, arity));
+    }
+  }
+  if (!unknown.empty()) return absl::NotFoundError("no definition or facts of " + unknown);
+  if (!impl_->library) {
+    impl_->library = true;
+    if (auto s = DefineLibrary(ctx, *this); !s.ok()) return s;
+  }
+  for (const auto& [name, arity] : missing) {
+    if (FindLibrary(name)->facts) {
+      if (auto s = DeclareFacts(name, arity); !s.ok()) return s;
+      continue;
+    }
+    std::vector<Term> head = {ctx.Sym(name)}, body = {ctx.Sym(kLibraryPrefix + name)};
+    for (uint32_t k = 0; k < arity; ++k) {
+      head.push_back(ctx.Variable("a" + std::to_string(k)));
+      body.push_back(head.back());
+    }
+    if (auto s = Define(ctx.Tuple({ctx.Sym("defrel"), ctx.Tuple(head), ctx.Tuple(body)})); !s.ok()) return s;
+    impl_->code.relations[*impl_->compiler.Relation(name, arity)].library = true;
+  }
+  return absl::OkStatus();
+}
+
+// A name that the program does not define is the library's, where relations are called by name.
+void Program::AddLibraryNames() {
+  Context& ctx = impl_->ctx;
+  auto& names = impl_->code.callables;
+  for (const LibraryRelation& r : LibraryRelations()) {
+    const auto it = names.find(ctx.Sym(kLibraryPrefix + r.name));
+    if (it == names.end()) continue;
+    const internal::Callable target = it->second;
+    names.try_emplace(ctx.Sym(r.name), target);
+  }
 }
 
 absl::StatusOr<std::vector<Answer>> Run(Program& program, std::optional<size_t> n, Term wanted, std::span<const Term> goals,

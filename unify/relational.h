@@ -3,8 +3,11 @@
 //
 // A goal is a term, so the text language and C++ have the same goals:
 //
-//   (== T T) (=/= T T) (absento T T) (symbolo T) (numbero T) (stringo T) succeed fail
-//   (fresh (?x …) GOAL …)   (conde (GOAL …) …)   (conda (HEAD GOAL …) …)   (condu …)   (once GOAL …)   (name T …)
+//   (== T T) (=/= T T) (absento T T) (symbolo T) (numbero T) (stringo T) (typeo T KIND) (isinstanceo T KIND) succeed fail
+//   (fresh (?x …) GOAL …)   (conde (GOAL …) …)   (in-order (GOAL …) …)   (conda (HEAD GOAL …) …)   (condu …)   (once GOAL …)
+//   (project (?x …) GOAL …)   (name T …)   (call R T …)
+//
+// and those of the library (unify/library.h): lists, arithmetic, term walks, which a program may define otherwise.
 //
 // In a term `?x` is a variable of a fresh, a relation's argument or the query, `(?a ..?d)` is the list whose first is ?a and whose rest is
 // ?d, `(a .. b)` an improper list; any other tuple is a list and nothing in it is evaluated.
@@ -26,11 +29,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "etuple/term.h"
+#include "unify/constraint.h"
 
 namespace retuple {
 
@@ -69,6 +75,8 @@ class Query {
 using NativeGoal = std::function<absl::StatusOr<std::vector<Term>>(Context& ctx, std::span<const Term> args)>;
 // A test of ground arguments. As a goal it waits until they are ground, and stands with the answer if they never are.
 using GoalPredicate = std::function<bool(std::span<const Term> args)>;
+// Whether `value` is of the type that `type` names; nothing if it names none. `exact`: and not of a subtype.
+using TypeTest = std::function<std::optional<bool>(Term value, Term type, bool exact)>;
 
 class Program {
  public:
@@ -86,6 +94,16 @@ class Program {
   absl::Status AddGoal(std::string name, NativeGoal goal) { return AddGoal(std::move(name), -1, std::move(goal)); }
   absl::Status AddGoal(std::string name, int arity, NativeGoal goal);
   absl::Status AddPredicate(std::string name, GoalPredicate predicate);
+  // A goal that waits for some of its arguments; `shown` is its name in answers.
+  absl::Status AddConstraint(std::string name, int arity, ConstraintFn decide, std::string shown = "");
+  // Types beside the kinds of terms, for typeo and isinstanceo.
+  void AddTypes(TypeTest test);
+  // A relation of facts that may have none.
+  absl::Status DeclareFacts(std::string_view relation, size_t arity);
+  // It is defined or has facts, and takes that many arguments.
+  bool HasRelation(std::string_view name, size_t arity) const;
+  // The rows of a relation that has facts, in order of addition; nothing for any other.
+  std::vector<Term> Rows(std::string_view relation) const;
 
   // Solves the goals for the variables in `wanted`: a variable, or a list of them whose values each answer lists. NotFound names a
   // relation without definition.
@@ -103,6 +121,8 @@ class Program {
   template <typename T>
   static constexpr char kAttachmentKey = 0;
   std::shared_ptr<void>& AttachmentSlot(const void* key);
+  absl::Status TakeFromLibrary(std::span<const std::pair<std::string, uint32_t>> missing);
+  void AddLibraryNames();
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -66,7 +66,12 @@ absl::Status Script::RunForm(const Form& form, const std::string& file) {
   }
   if (name == "operator") {
     auto s = DeclareOperator(ctx_, args, *theory_);
-    return s.ok() ? s : at(s);
+    if (!s.ok()) return at(s);
+    // For eq_comm and eq_assoc (unify/assoc_comm.h); a program may use these names for something else.
+    const OperatorLaws* laws = theory_->Find(args[0]);
+    if (laws->comm) (void)program_.AddFact("commutative", args.first(1));
+    if (laws->assoc) (void)program_.AddFact("associative", args.first(1));
+    return absl::OkStatus();
   }
   if (name == "fact") {
     if (args.empty() || !ctx_.IsSymbol(args[0])) return bad("fact takes a relation and its arguments");

@@ -9,7 +9,7 @@
 
 #include "etuple/printer.h"
 #include "etuple/reader.h"
-#include "unify/script.h"
+#include "tests/unify/answers.h"
 
 namespace retuple {
 namespace {
@@ -17,23 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// Answers of a script, as text; an error's message with "error: " before it.
-std::vector<std::string> Answers(const std::string& text, const QueryLimits& limits = {}) {
-  Context ctx;
-  std::vector<std::string> out;
-  Script script(ctx, {.on_start = nullptr,
-                      .on_answer =
-                          [&](const Answer& a) {
-                            out.push_back(a.ToString(ctx));
-                            return true;
-                          },
-                      .on_end = nullptr},
-                limits);
-  auto s = script.RunText(text, "");
-  if (!s.ok()) out.push_back("error: " + std::string(s.message()));
-  return out;
-}
 
 constexpr char kLists[] = R"(
 (defrel (appendo ?l ?s ?o)

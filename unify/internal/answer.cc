@@ -39,9 +39,9 @@ class Reifier {
   Term Named(Value v) {
     return store_.ToTerm(v, [this](Value u, bool rest) { return Name(index_.at(u.index()), rest); });
   }
-  uint32_t TypeOf(Value var) {
+  uint32_t KindsOfVar(Value var) {
     const Value a = store_.Constraints(var);
-    return a.IsUnset() ? uint32_t{kAnyType} : store_.heap().attr(a).type;
+    return a.IsUnset() ? uint32_t{kAnyKind} : store_.heap().attr(a).type;
   }
   bool Relevant(Value v) {
     bool all = true;
@@ -51,15 +51,12 @@ class Reifier {
     });
     return all;
   }
-  bool AtomicType(Value v, uint32_t type) { return v.IsAtom() && store_.HasType(v.term(), type); }
 
-  // True if the types say that the two can never be equal.
+  // True if the kinds say that the two can never be equal.
   bool Disjoint(Value var, Value v) {
     v = store_.Walk(v);
-    const uint32_t t = TypeOf(var);
-    if (t == kAnyType) return false;
-    if (v.IsVar()) return TypeOf(v) != kAnyType && TypeOf(v) != t;
-    return !AtomicType(v, t);
+    const uint32_t other = v.IsVar() ? KindsOfVar(v) : v.IsAtom() ? KindOf(ctx_, v.term()) : uint32_t{kTupleKind};
+    return (KindsOfVar(var) & other) == 0;
   }
   bool Occurs(Value what, Value in) {
     if (Same(what, in)) return true;
@@ -84,12 +81,13 @@ class Reifier {
     Heap& heap = store_.heap();
     std::vector<Pairs> disequalities;
     std::vector<Absence> absences;
-    std::vector<Term> types, predicates;
+    std::vector<std::pair<uint32_t, Term>> types;
+    std::vector<Term> waiting;
     for (Value v : variables_) {
       const Value attr = store_.Constraints(v);
       if (attr.IsUnset()) continue;
       const AttrCell a = heap.attr(attr);
-      if (a.type != kAnyType) types.push_back(ctx_.Tuple({ctx_.Sym(TypeGoalName(a.type)), Named(v)}));
+      if (a.type != kAnyKind) types.emplace_back(a.type, KindGoal(ctx_, a.type, Named(v)));
       for (Value l = a.disequalities; l.IsPair(); l = heap.pair(l).cdr) {
         Pairs needs;
         if (!store_.Violation(heap.pair(l).car, &needs)) continue;
@@ -100,19 +98,19 @@ class Reifier {
       for (Value l = a.absent; l.IsPair(); l = heap.pair(l).cdr) {
         if (Relevant(heap.pair(l).car)) absences.push_back({heap.pair(l).car, v});
       }
-      for (Value l = a.predicates; l.IsPair(); l = heap.pair(l).cdr) {
+      for (Value l = a.goals; l.IsPair(); l = heap.pair(l).cdr) {
         const PairCell goal = heap.pair(heap.pair(l).car);
         if (!Relevant(goal.cdr)) continue;
         const Term args = Named(goal.cdr);
-        std::vector<Term> t = {ctx_.Sym(store_.predicate_name(goal.car.index()))};
+        std::vector<Term> t = {ctx_.Sym(store_.constraint(goal.car.index()).name)};
         t.insert(t.end(), ctx_.Children(args).begin(), ctx_.Children(args).end());
-        predicates.push_back(ctx_.Tuple(t));
+        waiting.push_back(ctx_.Tuple(t));
       }
     }
     // An absence from a variable of an atomic type is the disequality that came with it; one that the occurs check sees to says nothing.
     std::vector<Absence> proper;
     for (const Absence& a : absences) {
-      if (TypeOf(a.in) == kAnyType) proper.push_back(a);
+      if ((KindsOfVar(a.in) & kTupleKind) != 0) proper.push_back(a);
     }
     std::erase_if(disequalities, [&](const Pairs& d) {
       for (const auto& [x, t] : d) {
@@ -132,16 +130,17 @@ class Reifier {
     for (const Pairs& d : disequalities) not_equal.push_back(Disequality(d));
     for (const Absence& a : proper) absent.push_back(ctx_.Tuple({ctx_.Sym("absento"), Named(a.what), Named(a.in)}));
     Emit(std::move(not_equal));
-    // symbolo, numbero, stringo in this order.
-    for (uint32_t t = 1; t < kNumTypes; ++t) {
-      std::vector<Term> of_type;
-      for (Term goal : types) {
-        if (ctx_.Text(ctx_.Rator(goal)) == TypeGoalName(t)) of_type.push_back(goal);
+    // symbolo, numbero, stringo in this order, then what has no goal of its own.
+    for (uint32_t kinds : {uint32_t{kSymbols}, uint32_t{kNumbers}, uint32_t{kStringKind}, uint32_t{0}}) {
+      std::vector<Term> of_kind;
+      for (const auto& [k, goal] : types) {
+        const bool own = k == kSymbols || k == kNumbers || k == kStringKind;
+        if (own ? k == kinds : kinds == 0) of_kind.push_back(goal);
       }
-      Emit(std::move(of_type));
+      Emit(std::move(of_kind));
     }
     Emit(std::move(absent));
-    Emit(std::move(predicates));
+    Emit(std::move(waiting));
   }
 
   Term Disequality(const Pairs& pairs) {

@@ -6,6 +6,19 @@
 #include "etuple/printer.h"
 
 namespace retuple::internal {
+namespace {
+
+// The kinds of symbolo, numbero, stringo; 0 for other goals.
+uint32_t KindGoalSet(std::string_view name) {
+  return name == "symbolo" ? uint32_t{kSymbols} : name == "numbero" ? uint32_t{kNumbers} : name == "stringo" ? uint32_t{kStringKind} : 0;
+}
+
+bool IsBranch(std::string_view name) {
+  return name == "conde" || name == "conda" || name == "condu" || name == "once" || name == "in-order";
+}
+
+}  // namespace
+
 absl::Status Compiler::Bad(Term goal, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrFormat("%s: %s", Brief(ctx_, goal, 100), what));
 }
@@ -169,7 +182,7 @@ absl::Status Compiler::Branch(Term goal) {
   const std::string_view head = ctx_.Text(ctx_.Rator(goal));
   InitAll();
   std::vector<std::vector<Term>> blocks;
-  const bool commit = head != "conde";
+  const bool ordered = head == "in-order", commit = head != "conde" && !ordered;
   if (head == "once") {
     if (ctx_.Rands(goal).empty()) return Bad(goal, "once takes goals");
     std::vector<Term> all(ctx_.Rands(goal).begin(), ctx_.Rands(goal).end());
@@ -195,7 +208,7 @@ absl::Status Compiler::Branch(Term goal) {
     i.op = commit ? Op::kCommit : Op::kConde;
     i.a = static_cast<uint32_t>(code_.blocks.size());
     i.b = static_cast<uint32_t>(commit ? blocks.size() / 2 : blocks.size());
-    i.c = head == "condu" || head == "once";
+    i.c = head == "condu" || head == "once" || ordered;
   }
   for (auto& goals : blocks) {
     Block b;
@@ -209,6 +222,49 @@ absl::Status Compiler::Branch(Term goal) {
     pending_.push_back(std::move(b));
   }
   code_.instructions.push_back(i);
+  block_.once = false;
+  return absl::OkStatus();
+}
+
+// (symbolo T), (typeo T KIND), (isinstanceo T KIND). A type that is not a kind, or not known yet, is the constraint of that name.
+absl::Status Compiler::TypeGoal(Term goal, std::string_view name) {
+  auto args = ctx_.Rands(goal);
+  uint32_t kinds = KindGoalSet(name);
+  const size_t wants = kinds != 0 ? 1 : 2;
+  if (args.size() != wants) return Bad(goal, absl::StrFormat("%s takes %d arguments, not %d", std::string(name), wants, args.size()));
+  if (kinds == 0 && ctx_.IsSymbol(args[1])) kinds = KindsOf(ctx_.Text(args[1]), name == "typeo");
+  if (kinds == 0 && wants == 2 && ctx_.IsGround(args[1]) && !is_type(args[1], name == "typeo")) {
+    return Bad(goal, absl::StrFormat("%s is no type here", Brief(ctx_, args[1], 40)));
+  }
+  Instruction i;
+  i.op = kinds != 0 ? Op::kType : Op::kConstrain;
+  auto x = Compile(kinds != 0 ? args[0] : ctx_.Tuple(args), false);
+  if (!x.ok()) return Bad(goal, std::string(x.status().message()));
+  i.a = kinds != 0 ? kinds : constraints.at(std::string(name));
+  i.x = *x;
+  code_.instructions.push_back(i);
+  return absl::OkStatus();
+}
+
+// (call R T …): the relation is what R is when the goal runs: a symbol, or (name U …), whose arguments come first.
+absl::Status Compiler::Apply(Term goal) {
+  auto args = ctx_.Rands(goal);
+  if (args.empty()) return Bad(goal, "call takes a relation and its arguments");
+  std::vector<Operand> operands;
+  for (Term a : args) {
+    auto o = Compile(a, false);
+    if (!o.ok()) return Bad(goal, std::string(o.status().message()));
+    operands.push_back(*o);
+  }
+  InitAll();
+  Instruction i;
+  i.op = Op::kApply;
+  i.x = operands[0];
+  i.b = static_cast<uint32_t>(code_.operands.size());
+  i.c = static_cast<uint32_t>(operands.size() - 1);
+  code_.operands.insert(code_.operands.end(), operands.begin() + 1, operands.end());
+  code_.instructions.push_back(i);
+  code_.applies = true;
   block_.once = false;
   return absl::OkStatus();
 }
@@ -260,35 +316,37 @@ absl::Status Compiler::CompileGoal(Term goal) {
     code_.instructions.push_back(i);
     return absl::OkStatus();
   }
-  for (uint32_t type = 1; type < kNumTypes; ++type) {
-    if (name != TypeGoalName(type)) continue;
-    if (auto s = arity(1); !s.ok()) return s;
-    auto x = Compile(args[0], false);
-    if (!x.ok()) return in_goal(x.status());
-    i.op = Op::kType;
-    i.a = type;
-    i.x = *x;
-    code_.instructions.push_back(i);
-    return absl::OkStatus();
-  }
-  if (name == "conde" || name == "conda" || name == "condu" || name == "once") return Branch(goal);
-  const auto predicate = predicates.find(name);
-  const auto native = natives.find(name);
-  if (predicate != predicates.end() || native != natives.end()) {
-    if (native != natives.end()) {
-      const int wants = native_arity[native->second];
-      if (wants >= 0) {
-        if (auto s = arity(static_cast<size_t>(wants)); !s.ok()) return s;
-      }
-      InitAll();
+  if (KindGoalSet(name) != 0 || name == "typeo" || name == "isinstanceo") return TypeGoal(goal, name);
+  if (name == "project") {
+    if (args.empty() || !ctx_.IsTuple(args[0])) return Bad(goal, "project takes a list of variables and goals");
+    for (Term v : ctx_.Children(args[0])) {
+      if (!ctx_.IsVariable(v)) return Bad(goal, "project takes a list of variables and goals");
+      auto x = Compile(v, false);
+      if (!x.ok()) return in_goal(x.status());
+      i.op = Op::kProject;
+      i.x = *x;
+      code_.instructions.push_back(i);
     }
+    return absl::OkStatus();  // its goals follow
+  }
+  if (name == "call") return Apply(goal);
+  if (IsBranch(name)) return Branch(goal);
+  const auto constraint = constraints.find(name);
+  const auto native = natives.find(name);
+  if (constraint != constraints.end() || native != natives.end()) {
+    const bool is_native = native != natives.end();
+    const int wants = is_native ? native_arity[native->second] : constraint_arity[constraint->second];
+    if (wants >= 0) {
+      if (auto s = arity(static_cast<size_t>(wants)); !s.ok()) return s;
+    }
+    if (is_native) InitAll();
     auto x = Compile(ctx_.Tuple(args), false);
     if (!x.ok()) return in_goal(x.status());
-    i.op = native != natives.end() ? Op::kNative : Op::kPredicate;
-    i.a = native != natives.end() ? native->second : predicate->second;
+    i.op = is_native ? Op::kNative : Op::kConstrain;
+    i.a = is_native ? native->second : constraint->second;
     i.x = *x;
     code_.instructions.push_back(i);
-    if (native != natives.end()) block_.once = false;
+    if (is_native) block_.once = false;
     return absl::OkStatus();
   }
   auto relation = Relation(name, static_cast<uint32_t>(args.size()));
@@ -329,11 +387,12 @@ absl::Status Compiler::CompileBlock(Block block) {
       outer.pop_back();
       continue;
     }
+    auto args = ctx_.Rands(goal);
     if (Head(goal).is_nil() || ctx_.Text(Head(goal)) != "fresh") {
       if (auto s = CompileGoal(goal); !s.ok()) return s;
+      if (!Head(goal).is_nil() && ctx_.Text(Head(goal)) == "project") todo.insert(todo.end(), args.rbegin(), args.rend() - 1);
       continue;
     }
-    auto args = ctx_.Rands(goal);
     if (args.empty() || !ctx_.IsTuple(args[0])) return Bad(goal, "fresh takes a list of variables and goals");
     for (Term v : ctx_.Children(args[0])) {
       if (!ctx_.IsVariable(v)) return Bad(goal, "fresh takes a list of variables and goals");
@@ -438,10 +497,30 @@ void Compiler::Undo(uint32_t relation) {
 }
 
 bool Compiler::IsReserved(const std::string& name) const {
-  static constexpr std::string_view kGoals[] = {"==",      "=/=",     "absento", "succeed", "fail", "fresh", "conde",
-                                                "conda",   "condu",   "once",    "symbolo", "numbero", "stringo"};
-  return std::find(std::begin(kGoals), std::end(kGoals), name) != std::end(kGoals) || natives.contains(name) ||
-         predicates.contains(name);
+  static constexpr std::string_view kGoals[] = {"==",      "=/=",     "absento", "succeed", "fail",        "fresh",    "call",
+                                                "symbolo", "numbero", "stringo", "typeo",   "isinstanceo", "project"};
+  return std::find(std::begin(kGoals), std::end(kGoals), name) != std::end(kGoals) || IsBranch(name) || natives.contains(name) ||
+         constraints.contains(name);
+}
+
+void Compiler::FillCallables() {
+  auto& all = code_.callables;
+  all.clear();
+  auto add = [&](std::string_view name, Callable c) { all[ctx_.Sym(name)] = c; };
+  auto goal = [](Op op, int32_t arity, uint32_t kinds = 0) { return Callable{Callable::kGoal, static_cast<uint32_t>(op), kinds, arity}; };
+  add("==", goal(Op::kEqual, 2));
+  add("=/=", goal(Op::kDisequal, 2));
+  add("absento", goal(Op::kAbsent, 2));
+  add("succeed", goal(Op::kEnd, -1));
+  add("fail", goal(Op::kFail, -1));
+  for (std::string_view name : {"symbolo", "numbero", "stringo"}) add(name, goal(Op::kType, 1, KindGoalSet(name)));
+  for (const auto& [name, index] : natives) add(name, {Callable::kNative, index, 0, native_arity[index]});
+  for (const auto& [name, index] : constraints) add(name, {Callable::kConstraint, index, 0, constraint_arity[index]});
+  for (uint32_t k = 0; k < code_.relations.size(); ++k) {
+    const RelationCode& r = code_.relations[k];
+    if (r.native >= 0) continue;
+    if (r.defined || r.facts >= 0) add(r.name, {Callable::kRelation, k, 0, static_cast<int32_t>(r.arity)});
+  }
 }
 
 }  // namespace retuple::internal

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,13 +39,15 @@ enum class Op : uint8_t {
   kEqual,      // x, y
   kDisequal,   // x, y
   kAbsent,     // x, y
-  kType,       // x; a: type
-  kPredicate,  // x: argument list; a: predicate
+  kType,       // x; a: kinds
+  kConstrain,  // x: argument list; a: constraint
+  kProject,    // x; an error if it has no value
   kInit,       // a: slot; makes a variable
   kFail,
   kSuspend,
   kCall,    // a: relation; b: first of its operands
-  kConde,   // a: first of b clauses
+  kApply,   // x: relation; b: first of its c operands
+  kConde,   // a: first of b clauses; c: 1 if in order
   kCommit,  // a: first of 2·b blocks (heads, rests); c: 1 if only the head's first answer counts
   kNative,  // a: native goal; x: argument list
 };
@@ -59,10 +62,19 @@ struct RelationCode {
   std::string name;
   uint32_t arity = 0;
   bool defined = false;
+  bool library = false;  // a definition of the user's may take its place
   uint32_t entry = 0;  // of its block
   uint32_t slots = 0;
   int32_t facts = -1;   // its table, if it has facts
   int32_t native = -1;  // its native goal, if it was used before that was added
+};
+
+// What a symbol means where a relation is called by its name at run time.
+struct Callable {
+  enum Kind : uint8_t { kRelation, kNative, kConstraint, kGoal } kind;
+  uint32_t index = 0;  // kGoal: of the instruction's Op
+  uint32_t kinds = 0;  // of a type goal
+  int32_t arity = -1;  // -1: any
 };
 
 struct Code {
@@ -73,6 +85,8 @@ struct Code {
   std::vector<uint32_t> blocks;                      // entries of clauses
   std::vector<uint32_t> block_end;                   // by instruction: the kEnd of its block
   std::vector<RelationCode> relations;
+  bool applies = false;                            // has a kApply
+  absl::flat_hash_map<Term, Callable> callables;  // filled if it has
 };
 
 class Compiler {
@@ -87,10 +101,14 @@ class Compiler {
   // Takes back the last Define.
   void Undo(uint32_t relation);
   bool IsReserved(const std::string& name) const;
+  // The goals of the language that are one instruction, and all that has a name.
+  void FillCallables();
 
-  // Names of native goals and predicates.
-  absl::flat_hash_map<std::string, uint32_t> natives, predicates;
-  std::vector<int> native_arity;  // -1: any
+  // Names of native goals and constraints, and how many arguments they take (-1: any).
+  absl::flat_hash_map<std::string, uint32_t> natives, constraints;
+  std::vector<int> native_arity, constraint_arity;
+  // Whether a term names a type other than the kinds.
+  std::function<bool(Term type, bool exact)> is_type;
 
  private:
   struct Slots {
@@ -108,6 +126,8 @@ class Compiler {
   absl::Status CompileBlock(Block block);
   absl::Status CompileGoal(Term goal);
   absl::Status Branch(Term goal);
+  absl::Status TypeGoal(Term goal, std::string_view name);
+  absl::Status Apply(Term goal);
   absl::StatusOr<Operand> Compile(Term t, bool first_allowed);
   void InitAll();
   void Init(uint32_t slot);

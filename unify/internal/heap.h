@@ -61,8 +61,8 @@ struct VarCell {
 struct AttrCell {
   Value disequalities;  // each a list of pairs (variable . term) that may not all be equal
   Value absent;         // terms that may not occur
-  Value predicates;     // (predicate . argument list)
-  uint32_t type;        // 0: any
+  Value goals;          // that wait: (constraint . argument list)
+  uint32_t type;        // the kinds that its value may be of
 };
 
 // Everything else: raw words (8 bytes) after the header, then values.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
+#include "etuple/printer.h"
+
 namespace retuple::internal {
 namespace {
 
@@ -12,8 +15,11 @@ constexpr uint32_t kEagerCalls = 100'000;
 
 }  // namespace
 
-Machine::Machine(Context& ctx, const Code& code, std::vector<Facts>& facts, const std::vector<NativeFn>& natives)
-    : store_(ctx), heap_(store_.heap()), state_(store_.state()), code_(code), facts_(facts), natives_(natives) {}
+Machine::Machine(Context& ctx, const Code& code, std::vector<Facts>& facts, const std::vector<NativeFn>& natives,
+                 const std::vector<Constraint>& constraints)
+    : store_(ctx), heap_(store_.heap()), state_(store_.state()), code_(code), facts_(facts), natives_(natives) {
+  store_.set_constraints(&constraints);
+}
 
 void Machine::Start(uint32_t main) {
   constants_.reserve(code_.constants.size());
@@ -284,9 +290,13 @@ bool Machine::Execute(const Instruction& i) {
     case Op::kAbsent:
       return store_.Absent(Get(i.x), Get(i.y));
     case Op::kType:
-      return store_.OfType(Get(i.x), i.a);
-    case Op::kPredicate:
-      return store_.Predicate(i.a, Get(i.x));
+      return store_.OfKind(Get(i.x), i.a);
+    case Op::kConstrain:
+      return store_.Settle(store_.Constrain(i.a, Get(i.x)));
+    case Op::kProject:
+      if (!store_.Walk(Get(i.x)).IsVar()) return true;
+      error_ = absl::InvalidArgumentError("project: a variable has no value yet");
+      return false;
     case Op::kInit:
       heap_.fields(frame_)[i.a] = store_.NewVar();
       return true;
@@ -346,6 +356,9 @@ Machine::Result Machine::Run() {
             r = Call(i);
           }
           break;
+        case Op::kApply:
+          r = Apply(i);
+          break;
         case Op::kConde: {
           PushRest();
           State s = state_;
@@ -379,7 +392,7 @@ Machine::Result Machine::Clause(uint32_t pc, uint32_t index, State state, Value 
   frame_ = frame;
   goals_ = Value::Nil();
   if (index + 1 < i.b) {
-    returns_.push_back({.kind = Return::kClauses, .state = state, .frame = frame, .pc = pc, .index = index + 1});
+    returns_.push_back({.kind = Return::kClauses, .state = state, .frame = frame, .pc = pc, .index = index + 1, .ordered = i.c != 0});
   } else {
     AbsorbBinds();
   }
@@ -414,7 +427,8 @@ Machine::Result Machine::Force(Value stream) {
         return Result::kRun;
       }
       case kMplus:
-        returns_.push_back({.kind = Return::kMplus, .node = stream, .rest = f[1]});
+      case kOrdered:
+        returns_.push_back({.kind = Return::kMplus, .node = stream, .rest = f[1], .ordered = heap_.header(stream).type == kOrdered});
         stream = f[0];
         break;
       case kBind:
@@ -438,6 +452,7 @@ Machine::Result Machine::Force(Value stream) {
 
 // Hands a result to the frames above until one has something to run, or to the root.
 Machine::Result Machine::Deliver(Result r) {
+  if (r == Result::kEmpty && Broken()) return Stop(store_.error());
   while (!returns_.empty()) {
     Return& top = returns_.back();
     switch (top.kind) {
@@ -453,6 +468,7 @@ Machine::Result Machine::Deliver(Result r) {
       }
       case Return::kMplus: {
         const Value other = top.rest, node = top.node;
+        const bool ordered = top.ordered;
         returns_.pop_back();
         switch (r) {
           case Result::kEmpty:
@@ -462,15 +478,17 @@ Machine::Result Machine::Deliver(Result r) {
             rest_ = other;
             r = Result::kAnswerRest;
             break;
-          default:  // suspended, or an answer with a rest: the other stream's turn
+          default: {  // suspended, or an answer with a rest: the other stream's turn, unless it has to wait
+            const Value first = ordered ? rest_ : other, second = ordered ? other : rest_;
             if (node.IsUnset()) {
-              rest_ = Pair2(kMplus, other, rest_);
+              rest_ = Pair2(ordered ? kOrdered : kMplus, first, second);
             } else {
               Value* f = heap_.fields(node);
-              f[0] = other;
-              f[1] = rest_;
+              f[0] = first;
+              f[1] = second;
               rest_ = node;
             }
+          }
         }
         break;
       }
@@ -520,6 +538,7 @@ Machine::Result Machine::Deliver(Result r) {
           switch (i.op) {
             case Op::kSuspend:
             case Op::kCall:
+            case Op::kApply:
             case Op::kConde:
             case Op::kCommit:
             case Op::kNative:
@@ -536,6 +555,7 @@ Machine::Result Machine::Deliver(Result r) {
         }
         if (failed || running) {
           if (failed) {
+            if (Broken()) return Stop(store_.error());
             returns_.push_back({.kind = Return::kBind, .rest = goals});
             force_ = rest;
             return Result::kRun;
@@ -590,41 +610,131 @@ Machine::Result Machine::Deliver(Result r) {
   return r;
 }
 
+Machine::Result Machine::Stop(absl::Status error) {
+  if (error_.ok()) error_ = std::move(error);
+  returns_.clear();
+  return Result::kEmpty;
+}
+
 Machine::Result Machine::Call(const Instruction& i) {
   const RelationCode& r = code_.relations[i.a];
   if (r.facts >= 0 || r.native >= 0) {
     Value args = Value::Nil();
     for (uint32_t k = r.arity; k-- > 0;) args = heap_.Pair(Get(code_.operands[i.b + k]), args);
-    if (r.native >= 0) return Native(static_cast<uint32_t>(r.native), args);
-    // The first position that is bound to an atom or a ground term chooses the index.
-    Facts& table = facts_[static_cast<size_t>(r.facts)];
-    uint32_t position = 0, p = 0;
-    Value key = Value::Nil();
-    for (Value l = args; l.IsPair() && position == 0; l = heap_.pair(l).cdr, ++p) {
-      const Value v = store_.Walk(heap_.pair(l).car);
-      if (!v.IsGround()) continue;
-      position = p + 1;
-      key = v.IsAtom() ? v : Value::Atom(store_.ToTerm(v, [](Value, bool) { return Term(); }));
-      if (table.by.size() < r.arity) {
-        table.by.resize(r.arity);
-        table.indexed.resize(r.arity, 0);
-      }
-      for (size_t& row = table.indexed[p]; row < table.rows(); ++row) {
-        table.by[p][table.terms[row * r.arity + p]].push_back(static_cast<uint32_t>(row));
-      }
-    }
-    PushRest();
-    return Deliver(NextFact(state_, args, static_cast<uint32_t>(r.facts), position, key, 0));
+    return r.native >= 0 ? Native(static_cast<uint32_t>(r.native), args) : CallFacts(r, args);
   }
   const Value frame = heap_.Object(kFrame, 0, 0, r.slots);
   for (uint32_t k = 0; k < r.arity; ++k) {
     const Value v = Get(code_.operands[i.b + k]);
     heap_.fields(frame)[k] = v;
   }
+  return Enter(r, frame);
+}
+
+Machine::Result Machine::Enter(const RelationCode& r, Value frame) {
   if (pc_ + 1 < end_) goals_ = Cont(pc_ + 1, end_, frame_, goals_);
   frame_ = frame;
   pc_ = r.entry;
   end_ = code_.block_end[pc_];
+  return Result::kRun;
+}
+
+Machine::Result Machine::CallFacts(const RelationCode& r, Value args) {
+  // The first position that is bound to an atom or a ground term chooses the index.
+  Facts& table = facts_[static_cast<size_t>(r.facts)];
+  uint32_t position = 0, p = 0;
+  Value key = Value::Nil();
+  for (Value l = args; l.IsPair() && position == 0; l = heap_.pair(l).cdr, ++p) {
+    const Value v = store_.Walk(heap_.pair(l).car);
+    if (!v.IsGround()) continue;
+    position = p + 1;
+    key = v.IsAtom() ? v : Value::Atom(store_.ToTerm(v, [](Value, bool) { return Term(); }));
+    if (table.by.size() < r.arity) {
+      table.by.resize(r.arity);
+      table.indexed.resize(r.arity, 0);
+    }
+    for (size_t& row = table.indexed[p]; row < table.rows(); ++row) {
+      table.by[p][table.terms[row * r.arity + p]].push_back(static_cast<uint32_t>(row));
+    }
+  }
+  PushRest();
+  return Deliver(NextFact(state_, args, static_cast<uint32_t>(r.facts), position, key, 0));
+}
+
+// A relation by its value: a symbol, or (symbol U …), whose arguments come first.
+Machine::Result Machine::Apply(const Instruction& i) {
+  Value args = Value::Nil();
+  for (uint32_t k = i.c; k-- > 0;) args = heap_.Pair(Get(code_.operands[i.b + k]), args);
+  Value relation = store_.Walk(Get(i.x));
+  std::vector<Value> first;
+  // ((name A …) B …) is (name A … B …).
+  while (relation.IsPair()) {
+    std::vector<Value> more;
+    for (Value l = store_.Walk(heap_.pair(relation).cdr); l.IsPair(); l = store_.Walk(heap_.pair(l).cdr)) more.push_back(heap_.pair(l).car);
+    first.insert(first.begin(), more.begin(), more.end());
+    relation = store_.Walk(heap_.pair(relation).car);
+  }
+  for (size_t k = first.size(); k-- > 0;) args = heap_.Pair(first[k], args);
+  if (relation.IsVar()) return Stop(absl::InvalidArgumentError("call: the relation is not known yet"));
+  const Term name = relation.term();
+  const auto it = code_.callables.find(name);
+  if (it == code_.callables.end()) {
+    return Stop(absl::NotFoundError(absl::StrFormat("call: there is no relation %s", Brief(store_.context(), name, 40))));
+  }
+  const int32_t given = static_cast<int32_t>(i.c + first.size());
+  if (it->second.arity >= 0 && it->second.arity != given) {
+    return Stop(absl::InvalidArgumentError(
+        absl::StrFormat("call: %s takes %d arguments, not %d", Brief(store_.context(), name, 40), it->second.arity, given)));
+  }
+  return ApplyTo(it->second, args);
+}
+
+Machine::Result Machine::ApplyTo(const Callable& c, Value args) {
+  const auto argument = [&](int k) {
+    for (; k > 0; --k) args = heap_.pair(args).cdr;
+    return heap_.pair(args).car;
+  };
+  bool holds = true;
+  switch (c.kind) {
+    case Callable::kNative:
+      return Native(c.index, args);
+    case Callable::kRelation: {
+      const RelationCode& r = code_.relations[c.index];
+      if (r.facts >= 0) return CallFacts(r, args);
+      const Value frame = heap_.Object(kFrame, 0, 0, r.slots);
+      uint32_t k = 0;
+      for (Value l = args; l.IsPair(); l = heap_.pair(l).cdr) heap_.fields(frame)[k++] = heap_.pair(l).car;
+      return Enter(r, frame);
+    }
+    case Callable::kConstraint:
+      holds = store_.Settle(store_.Constrain(c.index, args));
+      break;
+    case Callable::kGoal:
+      switch (static_cast<Op>(c.index)) {
+        case Op::kEqual: {
+          const Value x = argument(0);
+          holds = store_.Settle(store_.Unify(x, argument(1)));
+          break;
+        }
+        case Op::kDisequal: {
+          const Value x = argument(0);
+          holds = store_.Disequal(x, argument(1));
+          break;
+        }
+        case Op::kAbsent: {
+          const Value x = argument(0);
+          holds = store_.Absent(x, argument(1));
+          break;
+        }
+        case Op::kType:
+          holds = store_.OfKind(argument(0), c.kinds);
+          break;
+        default:
+          holds = static_cast<Op>(c.index) == Op::kEnd;
+      }
+  }
+  if (!holds) return Deliver(Result::kEmpty);
+  ++pc_;
   return Result::kRun;
 }
 
@@ -648,7 +758,10 @@ Machine::Result Machine::NextFact(State state, Value args, uint32_t relation, ui
       const Term t = table.terms[row * table.arity + p];
       ok = p + 1 == position || store_.Unify(heap_.pair(l).car, heap_.FromTerm(store_.context(), t));
     }
-    if (!store_.Settle(ok)) continue;
+    if (!store_.Settle(ok)) {
+      if (Broken()) break;
+      continue;
+    }
     if (next + 1 == count) return Result::kAnswer;
     rest_ = SaveState(kRange, state, {args, Number(relation), Number(position), key, Number(next + 1)}, 1);
     return Result::kAnswerRest;
@@ -661,7 +774,10 @@ Machine::Result Machine::NextAlternative(State state, Value args, Value list) {
     ++executed_;
     state_ = state;
     state_.scope = store_.NewScope();
-    if (!store_.Settle(store_.Unify(args, heap_.pair(list).car))) continue;
+    if (!store_.Settle(store_.Unify(args, heap_.pair(list).car))) {
+      if (Broken()) break;
+      continue;
+    }
     if (heap_.pair(list).cdr.is_nil()) return Result::kAnswer;
     rest_ = SaveState(kRange, state, {args, heap_.pair(list).cdr}, 0);
     return Result::kAnswerRest;
@@ -682,11 +798,7 @@ Machine::Result Machine::Native(uint32_t native, Value args) {
     return rest ? ctx.RestVariable(ctx.Text(it->second)) : it->second;
   });
   auto alternatives = natives_[native](ctx, ctx.Children(all));
-  if (!alternatives.ok()) {
-    error_ = alternatives.status();
-    returns_.clear();
-    return Result::kEmpty;
-  }
+  if (!alternatives.ok()) return Stop(alternatives.status());
   // New variables of an alternative belong to the state before: all alternatives may hold them.
   Value list = Value::Nil();
   for (size_t k = alternatives->size(); k-- > 0;) {

@@ -33,7 +33,8 @@ using NativeFn = std::function<absl::StatusOr<std::vector<Term>>(Context& ctx, s
 
 class Machine {
  public:
-  Machine(Context& ctx, const Code& code, std::vector<Facts>& facts, const std::vector<NativeFn>& natives);
+  Machine(Context& ctx, const Code& code, std::vector<Facts>& facts, const std::vector<NativeFn>& natives,
+          const std::vector<Constraint>& constraints);
 
   // Begins with the goals of relation `main`, whose arguments are fresh variables: the query's.
   void Start(uint32_t main);
@@ -55,6 +56,7 @@ class Machine {
     State state = {};              // kClauses, kCommit: with frame, the instruction's pc, and the clause
     Value frame = Value::Unset();
     uint32_t pc = 0, index = 0;
+    bool ordered = false;  // kMplus, kClauses: the other stream waits until this one has ended
   };
 
   Result Run();
@@ -65,6 +67,8 @@ class Machine {
   Result CommitClause(uint32_t pc, uint32_t index, State state, Value frame);
   void AbsorbBinds();
   bool Execute(const Instruction& i);
+  // A constraint could not decide: the search ends.
+  bool Broken() const { return !store_.error().ok() || !error_.ok(); }
   void Collect();
 
   Value MakeTask();
@@ -81,6 +85,11 @@ class Machine {
   Value Build(Operand o);
   bool Match(Operand skeleton, Value v);
   Result Call(const Instruction& i);
+  Result CallFacts(const RelationCode& r, Value args);
+  Result Enter(const RelationCode& r, Value frame);
+  Result Apply(const Instruction& i);
+  Result ApplyTo(const Callable& c, Value args);
+  Result Stop(absl::Status error);
   Result Native(uint32_t native, Value args);
   // The next fact of a call, or the next of a list of alternatives, that unifies.
   Result NextFact(State state, Value args, uint32_t relation, uint32_t position, Value key, uint32_t next);

@@ -6,24 +6,60 @@
 
 namespace retuple::internal {
 
-const char* TypeGoalName(uint32_t type) {
-  static constexpr const char* kNames[] = {"anyo", "symbolo", "numbero", "stringo"};
-  return kNames[type];
+namespace {
+
+struct NamedKinds {
+  const char* name;
+  uint32_t kinds;
+  const char* goal;  // that says it, beside typeo and isinstanceo
+};
+constexpr NamedKinds kNamed[] = {
+    {"symbol", kSymbols, "symbolo"},   {"number", kNumbers, "numbero"},   {"string", kStringKind, "stringo"}, {"keyword", kKeywordKind, nullptr},
+    {"boolean", kBooleanKind, nullptr}, {"integer", kIntegerKind, nullptr}, {"real", kRealKind, nullptr},      {"object", kObjectKind, nullptr},
+    {"tuple", kTupleKind, nullptr},     {"atom", kAnyKind & ~kTupleKind, nullptr}, {"any", kAnyKind, nullptr},
+};
+constexpr bool IsOneKind(uint32_t kinds) { return (kinds & (kinds - 1)) == 0; }
+
+}  // namespace
+
+uint32_t KindsOf(std::string_view type, bool exact) {
+  for (const NamedKinds& k : kNamed) {
+    if (type != k.name) continue;
+    if (!exact || IsOneKind(k.kinds)) return k.kinds;
+    return k.kinds == kSymbols ? uint32_t{kSymbolKind} : 0;
+  }
+  return 0;
 }
 
-uint32_t Store::TypeOf(const Context& ctx, Term t) {
+Term KindGoal(Context& ctx, uint32_t kinds, Term variable) {
+  if (kinds == kSymbolKind) return ctx.Tuple({ctx.Sym("typeo"), variable, ctx.Sym("symbol")});
+  for (const NamedKinds& k : kNamed) {
+    if (kinds != k.kinds) continue;
+    if (k.goal != nullptr) return ctx.Tuple({ctx.Sym(k.goal), variable});
+    return ctx.Tuple({ctx.Sym(IsOneKind(kinds) ? "typeo" : "isinstanceo"), variable, ctx.Sym(k.name)});
+  }
+  return ctx.Tuple({ctx.Sym("isinstanceo"), variable, ctx.Sym("any")});  // intersections of named sets are named
+}
+
+uint32_t KindOf(const Context& ctx, Term t) {
   switch (ctx.kind(t)) {
     case Kind::kSymbol:
-      // As in Scheme, the truth values are not symbols.
-      return ctx.Text(t) == "#t" || ctx.Text(t) == "#f" ? kAnyType : kSymbolType;
+      if (ctx.IsKeyword(t)) return kKeywordKind;
+      return ctx.Text(t) == "#t" || ctx.Text(t) == "#f" ? kBooleanKind : kSymbolKind;
     case Kind::kInteger:
+      return kIntegerKind;
     case Kind::kReal:
-      return kNumberType;
+      return kRealKind;
     case Kind::kString:
-      return kStringType;
-    default:
-      return kAnyType;
+      return kStringKind;
+    case Kind::kObject:
+      return kObjectKind;
+    case Kind::kTuple:
+      return kTupleKind;
+    case Kind::kVariable:
+      break;
   }
+  return 0;
 }
 
 Value Store::Own(Value node) {
@@ -180,7 +216,7 @@ void Store::UndoTrial(const std::vector<std::pair<Value, Value>>& added) {
 
 AttrCell Store::AttrOf(Value var) {
   const Value a = Constraints(var);
-  return a.IsUnset() ? AttrCell{Value::Nil(), Value::Nil(), Value::Nil(), kAnyType} : heap_.attr(a);
+  return a.IsUnset() ? AttrCell{Value::Nil(), Value::Nil(), Value::Nil(), kAnyKind} : heap_.attr(a);
 }
 
 bool Store::AddDisequality(const std::vector<std::pair<Value, Value>>& needs) {
@@ -227,14 +263,15 @@ bool Store::Disequal(Value a, Value b) {
   return !possible || AddDisequality(needs);
 }
 
-bool Store::OfType(Value v, uint32_t type) {
+bool Store::OfKind(Value v, uint32_t kinds) {
   v = Walk(v);
-  if (v.IsAtom()) return TypeOf(ctx_, v.term()) == type;
-  if (!v.IsVar()) return false;
+  if (v.IsAtom()) return (KindOf(ctx_, v.term()) & kinds) != 0;
+  if (!v.IsVar()) return (kinds & kTupleKind) != 0;
   AttrCell a = AttrOf(v);
-  if (a.type == type) return true;
-  if (a.type != kAnyType) return false;
-  a.type = type;
+  const uint32_t both = a.type & kinds;
+  if (both == a.type) return true;
+  if (both == 0) return false;
+  a.type = both;
   Write(v, heap_.Attr(a));
   return true;
 }
@@ -288,35 +325,64 @@ bool Store::IsGround(Value v) {
   return true;
 }
 
-bool Store::Predicate(uint32_t predicate, Value args) {
-  // The first variable on which the arguments depend.
-  std::vector<Value> stack = {args};
+void Store::Watch(Value var, uint32_t constraint, Value args) {
+  AttrCell a = AttrOf(var);
+  for (Value l = a.goals; l.IsPair(); l = heap_.pair(l).cdr) {
+    const PairCell known = heap_.pair(heap_.pair(l).car);
+    if (known.car.index() == constraint && known.cdr == args) return;
+  }
+  const Value goal = heap_.Pair(Value(Value::kAtom, constraint), args);
+  a.goals = heap_.Pair(goal, a.goals);
+  Write(var, heap_.Attr(a));
+}
+
+bool Store::Constrain(uint32_t c, Value args) {
+  // The first variable of each argument; a constraint of ground arguments needs but one.
+  const Constraint& constraint = (*constraints_)[c];
+  std::vector<Value> stack, unknown;
   Visited visited;
-  while (!stack.empty()) {
-    const Value u = Walk(stack.back());
-    stack.pop_back();
-    if (u.tag() == Value::kPair) {
-      if (visited.Again(u)) continue;
-      stack.push_back(heap_.pair(u).cdr);
-      stack.push_back(heap_.pair(u).car);
-    } else if (u.IsVar()) {
-      AttrCell a = AttrOf(u);
-      const Value goal = heap_.Pair(Value(Value::kAtom, predicate), args);
-      a.predicates = heap_.Pair(goal, a.predicates);
-      Write(u, heap_.Attr(a));
+  std::vector<std::optional<Term>> known;
+  for (Value l = Walk(args); l.IsPair(); l = Walk(heap_.pair(l).cdr)) {
+    stack.assign(1, heap_.pair(l).car);
+    bool ground = true;
+    while (ground && !stack.empty()) {
+      const Value u = Walk(stack.back());
+      stack.pop_back();
+      if (u.IsVar()) {
+        ground = false;
+        if (std::find(unknown.begin(), unknown.end(), u) == unknown.end()) unknown.push_back(u);
+      } else if (u.tag() == Value::kPair && !visited.Again(u)) {
+        stack.push_back(heap_.pair(u).cdr);
+        stack.push_back(heap_.pair(u).car);
+      }
+    }
+    known.emplace_back();
+    if (ground) known.back() = ToTerm(heap_.pair(l).car, [](Value, bool) { return Term(); });
+    if (!ground && constraint.ground_only) {
+      Watch(unknown[0], c, args);
       return true;
     }
   }
-  std::vector<Term> terms;
-  for (Value l = Walk(args); l.IsPair(); l = Walk(heap_.pair(l).cdr)) {
-    terms.push_back(ToTerm(heap_.pair(l).car, [](Value, bool) { return Term(); }));
+  auto verdict = constraint.decide(known);
+  if (!verdict.ok()) {
+    error_ = verdict.status();
+    return false;
   }
-  return predicates_[predicate].fn(terms);
-}
-
-uint32_t Store::AddPredicate(std::string name, PredicateFn fn) {
-  predicates_.push_back({std::move(name), std::move(fn)});
-  return static_cast<uint32_t>(predicates_.size() - 1);
+  switch (verdict->kind) {
+    case Verdict::kFails:
+      return false;
+    case Verdict::kHolds:
+      return true;
+    case Verdict::kWaits:
+      for (Value v : unknown) Watch(v, c, args);
+      return true;
+    case Verdict::kDetermines: {
+      Value l = Walk(args);
+      for (size_t k = 0; k < verdict->index; ++k) l = Walk(heap_.pair(l).cdr);
+      return Unify(heap_.pair(l).car, heap_.FromTerm(ctx_, verdict->value));
+    }
+  }
+  return false;
 }
 
 bool Store::Settle(bool unified) {
@@ -328,15 +394,15 @@ bool Store::Settle(bool unified) {
     const auto [attr, value] = woken_.back();
     woken_.pop_back();
     const AttrCell a = heap_.attr(attr);
-    bool ok = a.type == kAnyType || OfType(value, a.type);
+    bool ok = a.type == kAnyKind || OfKind(value, a.type);
     for (Value l = a.absent; ok && l.IsPair(); l = heap_.pair(l).cdr) ok = Absent(heap_.pair(l).car, value);
     for (Value l = a.disequalities; ok && l.IsPair(); l = heap_.pair(l).cdr) {
       std::vector<std::pair<Value, Value>> needs;
       ok = !Violation(heap_.pair(l).car, &needs) || AddDisequality(needs);
     }
-    for (Value l = a.predicates; ok && l.IsPair(); l = heap_.pair(l).cdr) {
+    for (Value l = a.goals; ok && l.IsPair(); l = heap_.pair(l).cdr) {
       const PairCell goal = heap_.pair(heap_.pair(l).car);
-      ok = Predicate(goal.car.index(), goal.cdr);
+      ok = Constrain(goal.car.index(), goal.cdr);
     }
     if (!ok) {
       woken_.clear();

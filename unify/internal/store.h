@@ -9,19 +9,38 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "unify/constraint.h"
 #include "unify/internal/heap.h"
 
 namespace retuple::internal {
 
-enum ObjectType : uint8_t { kTrieNode = 1, kFrame, kCont, kSeq, kTask, kMplus, kBind, kClauses, kCommit, kRange };
+enum ObjectType : uint8_t { kTrieNode = 1, kFrame, kCont, kSeq, kTask, kMplus, kBind, kClauses, kCommit, kRange, kOrdered };
 
-// Type constraints. A tuple is of none of them.
-enum TypeTag : uint32_t { kAnyType = 0, kSymbolType, kNumberType, kStringType, kNumTypes };
-const char* TypeGoalName(uint32_t type);  // "symbolo", …
+// What a value may be: a set of kinds.
+enum KindSet : uint32_t {
+  kSymbolKind = 1,
+  kKeywordKind = 2,
+  kBooleanKind = 4,  // #t and #f, which are not symbols, as in Scheme
+  kIntegerKind = 8,
+  kRealKind = 16,
+  kStringKind = 32,
+  kObjectKind = 64,
+  kTupleKind = 128,  // () and pairs
+  kAnyKind = 255,
+  kSymbols = kSymbolKind | kKeywordKind,
+  kNumbers = kIntegerKind | kRealKind,
+};
+// The set that a type's name stands for; 0 if it names none. `exact`: of one kind alone ("number" and "atom" are not).
+uint32_t KindsOf(std::string_view type, bool exact);
+// The goal that says a variable's value is of those kinds: (symbolo ?x), (typeo ?x integer), …
+Term KindGoal(Context& ctx, uint32_t kinds, Term variable);
+uint32_t KindOf(const Context& ctx, Term t);
 
 struct State {
   Value root = Value::Unset();  // substitution
@@ -46,8 +65,12 @@ class Visited {
   absl::flat_hash_set<uint64_t> seen_;
 };
 
-// Decides on ground arguments.
-using PredicateFn = std::function<bool(std::span<const Term> args)>;
+// A goal that waits.
+struct Constraint {
+  std::string name;         // as answers print it
+  bool ground_only = true;  // asked only when all arguments are ground
+  ConstraintFn decide;
+};
 
 class Store {
  public:
@@ -85,12 +108,14 @@ class Store {
   bool Settle(bool unified);
   bool Disequal(Value a, Value b);
   bool Absent(Value what, Value in);
-  bool OfType(Value v, uint32_t type);
-  // `args` is a list. Waits until it is ground.
-  bool Predicate(uint32_t predicate, Value args);
+  bool OfKind(Value v, uint32_t kinds);
+  // `args` is a list. Like Unify, needs Settle after it.
+  bool Constrain(uint32_t constraint, Value args);
 
-  uint32_t AddPredicate(std::string name, PredicateFn fn);
-  const std::string& predicate_name(uint32_t p) const { return predicates_[p].name; }
+  void set_constraints(const std::vector<Constraint>* all) { constraints_ = all; }
+  const Constraint& constraint(uint32_t c) const { return (*constraints_)[c]; }
+  // Of a constraint that could not decide; the search ends with it.
+  const absl::Status& error() const { return error_; }
 
   bool Occurs(Value var, Value in);
   bool IsGround(Value v);
@@ -99,7 +124,6 @@ class Store {
   Term ToTerm(Value v, const std::function<Term(Value var, bool rest)>& name);
   // A term that ToTerm made would have had more than kLargestTerm children in all.
   bool too_large() const { return too_large_; }
-  bool HasType(Term t, uint32_t type) const { return TypeOf(ctx_, t) == type; }
   // The pairs (variable . term) that a disequality still needs to be violated: nullopt when it can no longer be, empty when it is.
   bool Violation(Value pairs, std::vector<std::pair<Value, Value>>* needs);
   // Whether the second equations hold wherever the first do.
@@ -133,7 +157,7 @@ class Store {
   void UndoTrial(const std::vector<std::pair<Value, Value>>& added);
   bool AddDisequality(const std::vector<std::pair<Value, Value>>& needs);
   AttrCell AttrOf(Value var);
-  static uint32_t TypeOf(const Context& ctx, Term t);
+  void Watch(Value var, uint32_t constraint, Value args);
 
   Context& ctx_;
   Heap heap_;
@@ -145,11 +169,8 @@ class Store {
   std::vector<Value> walk_stack_;
   std::vector<std::pair<Value, Value>> woken_;  // constraints of a variable that was bound, its value
   std::vector<Value> saved_;                    // what trial bindings overwrote
-  struct NamedPredicate {
-    std::string name;
-    PredicateFn fn;
-  };
-  std::vector<NamedPredicate> predicates_;
+  const std::vector<Constraint>* constraints_ = nullptr;
+  absl::Status error_;
 };
 
 }  // namespace retuple::internal
