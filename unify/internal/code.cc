@@ -1,6 +1,7 @@
 #include "unify/internal/code.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "etuple/printer.h"
@@ -52,9 +53,39 @@ absl::StatusOr<uint32_t> Compiler::Relation(const std::string& name, uint32_t ar
   return static_cast<uint32_t>(code_.relations.size() - 1);
 }
 
+Compiler::Scope::~Scope() {
+  // A long chain is taken apart link by link.
+  std::shared_ptr<Scope> next = std::move(outer);
+  while (next != nullptr && next.use_count() == 1) next = std::exchange(next->outer, nullptr);
+}
+
+const uint32_t* Compiler::Scope::Find(Term key) const {
+  for (const Scope* s = this;; s = s->outer.get()) {
+    const auto it = s->slots.find(key);
+    if (it != s->slots.end()) return &it->second;
+    if (s->complete) return nullptr;
+  }
+}
+
+std::shared_ptr<Compiler::Scope> Compiler::Scope::Inside(std::shared_ptr<Scope> outer, absl::flat_hash_map<Term, uint32_t> slots) {
+  auto s = std::make_shared<Scope>();
+  s->slots = std::move(slots);
+  s->visible = outer->visible + s->slots.size();
+  s->hops = outer->hops + 1;
+  s->complete = s->hops > 64 + s->visible / 64;
+  s->outer = std::move(outer);
+  if (s->complete) {
+    s->hops = 0;
+    for (const Scope* o = s->outer.get();; o = o->outer.get()) {
+      s->slots.insert(o->slots.begin(), o->slots.end());  // what is there already shadows
+      if (o->complete) break;
+    }
+  }
+  return s;
+}
+
 void Compiler::Init(uint32_t slot) {
-  if (block_.ready[slot]) return;
-  block_.ready[slot] = true;
+  if (block_.unready.erase(slot) == 0) return;
   Instruction i;
   i.op = Op::kInit;
   i.a = slot;
@@ -63,32 +94,27 @@ void Compiler::Init(uint32_t slot) {
 
 // Makes every variable that has no value yet: from here on the frame may be shared.
 void Compiler::InitAll() {
-  for (uint32_t slot = 0; slot < block_.ready.size(); ++slot) Init(slot);
+  while (!block_.unready.empty()) Init(*block_.unready.begin());
 }
 
 // Slots of different clauses differ, since their branches share the frame.
 uint32_t Compiler::NewSlot() {
   const uint32_t slot = code_.relations[relation_].slots++;
-  block_.ready.resize(slot, true);
-  block_.ready.push_back(false);
+  block_.unready.insert(slot);
   return slot;
 }
 
 // The operand of a term; a variable without a value stays a first occurrence if that is allowed, or is made.
 absl::StatusOr<Operand> Compiler::Compile(Term root, bool first_allowed) {
   auto variable = [&](Term v) -> absl::StatusOr<Operand> {
-    auto it = block_.scope.find(Key(v));
-    if (it == block_.scope.end()) {
+    const uint32_t* slot = block_.scope->Find(Key(v));
+    if (slot == nullptr) {
       return absl::InvalidArgumentError(
           absl::StrFormat("?%s is bound by no fresh, argument or query", std::string(ctx_.Text(v))));
     }
-    if (block_.ready[it->second]) return Operand(Operand::kSlot, it->second);
-    if (first_allowed) {
-      block_.ready[it->second] = true;
-      return Operand(Operand::kFirst, it->second);
-    }
-    Init(it->second);
-    return Operand(Operand::kSlot, it->second);
+    if (first_allowed && block_.unready.erase(*slot) != 0) return Operand(Operand::kFirst, *slot);
+    Init(*slot);
+    return Operand(Operand::kSlot, *slot);
   };
   if (ctx_.IsVariable(root)) return variable(root);
   if (ctx_.IsGround(root) && !ctx_.IsTuple(root)) return Constant(root);
@@ -214,12 +240,11 @@ absl::Status Compiler::Branch(Term goal) {
     Block b;
     b.goals = std::move(goals);
     b.scope = block_.scope;
-    b.ready = block_.ready;
     b.once = block_.once && !commit;
     b.at = static_cast<uint32_t>(code_.blocks.size());
     b.is_relation = false;
     code_.blocks.push_back(0);
-    pending_.push_back(std::move(b));
+    pending_blocks_.push_back(std::move(b));
   }
   code_.instructions.push_back(i);
   block_.once = false;
@@ -378,13 +403,11 @@ absl::Status Compiler::CompileBlock(Block block) {
   // Goals to come, the next one last; `close` ends a fresh.
   constexpr Term close{0xffffffffu};
   std::vector<Term> todo(block_.goals.rbegin(), block_.goals.rend());
-  std::vector<absl::flat_hash_map<Term, uint32_t>> outer;
   while (!todo.empty()) {
     Term goal = todo.back();
     todo.pop_back();
     if (goal == close) {
-      block_.scope = std::move(outer.back());
-      outer.pop_back();
+      block_.scope = block_.scope->outer;
       continue;
     }
     auto args = ctx_.Rands(goal);
@@ -401,10 +424,9 @@ absl::Status Compiler::CompileBlock(Block block) {
       Instruction i;
       i.op = Op::kSuspend;
       code_.instructions.push_back(i);
-      outer.push_back(block_.scope);
-      for (Term v : ctx_.Children(args[0])) {
-        block_.scope[Key(v)] = NewSlot();
-      }
+      absl::flat_hash_map<Term, uint32_t> slots;
+      for (Term v : ctx_.Children(args[0])) slots[Key(v)] = NewSlot();
+      block_.scope = Scope::Inside(std::move(block_.scope), std::move(slots));
       todo.push_back(close);
       for (size_t k = args.size(); k-- > 1;) todo.push_back(args[k]);
       continue;
@@ -413,7 +435,7 @@ absl::Status Compiler::CompileBlock(Block block) {
     std::vector<Term> captured;
     for (Term v : Variables(ctx_, goal)) {
       const Term key = Key(v);
-      if (block_.scope.contains(key) && std::find(captured.begin(), captured.end(), key) == captured.end()) captured.push_back(key);
+      if (block_.scope->Find(key) != nullptr && std::find(captured.begin(), captured.end(), key) == captured.end()) captured.push_back(key);
     }
     std::string name = code_.relations[relation_].name;
     name = name.substr(0, name.find('/')) + absl::StrFormat("/%d", ++auxiliary_);
@@ -433,12 +455,13 @@ absl::Status Compiler::CompileBlock(Block block) {
     code_.relations[*r].slots = static_cast<uint32_t>(captured.size());
     Block b;
     b.goals = {goal};
-    for (uint32_t k = 0; k < captured.size(); ++k) b.scope[captured[k]] = k;
-    b.ready.assign(captured.size(), true);
+    auto scope = std::make_shared<Scope>();
+    for (uint32_t k = 0; k < captured.size(); ++k) scope->slots[captured[k]] = k;
+    b.scope = std::move(scope);
     b.once = true;
     b.at = *r;
     b.is_relation = true;
-    pending_.push_back(std::move(b));
+    pending_relations_.push_back(std::move(b));
   }
   code_.instructions.push_back(Instruction());
   const uint32_t end = static_cast<uint32_t>(code_.instructions.size() - 1);
@@ -458,28 +481,30 @@ absl::Status Compiler::Define(uint32_t relation, std::span<const Term> parameter
     fresh.insert(fresh.end(), goals.begin(), goals.end());
     b.goals = {ctx_.Tuple(fresh)};
   }
+  auto scope = std::make_shared<Scope>();
   for (Term p : parameters) {
     if (!ctx_.IsVariable(p) || ctx_.IsRest(p)) return Bad(p, "a parameter is a variable");
-    if (!b.scope.try_emplace(p, static_cast<uint32_t>(b.ready.size())).second) return Bad(p, "a parameter occurs twice");
-    b.ready.push_back(true);
+    if (!scope->slots.try_emplace(p, static_cast<uint32_t>(scope->slots.size())).second) return Bad(p, "a parameter occurs twice");
   }
+  b.scope = std::move(scope);
   b.once = true;
   b.at = relation;
   b.is_relation = true;
   code_.relations[relation].defined = true;
   code_.relations[relation].slots = static_cast<uint32_t>(parameters.size());
-  pending_.push_back(std::move(b));
-  while (!pending_.empty()) {
-    Block next = std::move(pending_.back());
-    pending_.pop_back();
+  pending_relations_.push_back(std::move(b));
+  // Clause blocks follow the relation that they belong to: they are compiled before the next relation's.
+  while (!pending_blocks_.empty() || !pending_relations_.empty()) {
+    auto& from = pending_blocks_.empty() ? pending_relations_ : pending_blocks_;
+    Block next = std::move(from.back());
+    from.pop_back();
     if (next.is_relation) relation_ = next.at;
-    // Clause blocks follow the relation that they belong to: they are compiled before the next relation's.
     if (auto s = CompileBlock(std::move(next)); !s.ok()) {
-      pending_.clear();
+      pending_blocks_.clear();
+      pending_relations_.clear();
       Undo(relation);
       return s;
     }
-    std::stable_partition(pending_.begin(), pending_.end(), [](const Block& p) { return p.is_relation; });
   }
   return absl::OkStatus();
 }

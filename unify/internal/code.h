@@ -11,9 +11,11 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -111,15 +113,25 @@ class Compiler {
   std::function<bool(Term type, bool exact)> is_type;
 
  private:
-  struct Slots {
-    absl::flat_hash_map<Term, uint32_t> of;  // variable → slot
+  // The variables that a fresh, or a relation's head, brings; shared by all blocks inside. Where many are nested, one in a while holds
+  // all that are visible, so that a variable is found soon.
+  struct Scope {
+    std::shared_ptr<Scope> outer;
+    absl::flat_hash_map<Term, uint32_t> slots;
+    bool complete = true;  // holds all that are visible
+    uint32_t hops = 0;     // to the next that is
+    size_t visible = 0;
+
+    ~Scope();
+    const uint32_t* Find(Term key) const;
+    static std::shared_ptr<Scope> Inside(std::shared_ptr<Scope> outer, absl::flat_hash_map<Term, uint32_t> slots);
   };
   struct Block {
     std::vector<Term> goals;
-    absl::flat_hash_map<Term, uint32_t> scope;
-    std::vector<bool> ready;  // by slot: holds a value
-    bool once;                // runs once a frame
-    uint32_t at;              // where its entry goes, in code_.blocks; or the relation
+    std::shared_ptr<Scope> scope;
+    absl::btree_set<uint32_t> unready = {};  // slots that hold no value yet
+    bool once;                               // runs once a frame
+    uint32_t at;                             // where its entry goes, in code_.blocks; or the relation
     bool is_relation;
   };
 
@@ -142,7 +154,7 @@ class Compiler {
   Code& code_;
   uint32_t relation_ = 0;
   Block block_;
-  std::vector<Block> pending_;
+  std::vector<Block> pending_blocks_, pending_relations_;
   absl::flat_hash_map<Term, uint32_t> constant_of_;
   uint32_t auxiliary_ = 0;
   std::array<size_t, 6> sizes_{};  // of the code before the last Define
