@@ -144,6 +144,12 @@ uint32_t Context::Candidates(const Bucket& b, uint8_t tag) {
 #endif
 }
 
+Term Context::Candidate(uint64_t hash) const {
+  const Bucket& b = table_[hash & (table_.size() - 1)];
+  const uint32_t m = Candidates(b, TagOf(hash));
+  return m == 0 ? Term() : b.terms[std::countr_zero(m)];
+}
+
 template <typename Same>
 Term Context::Find(uint64_t hash, Same same, Bucket** place) {
   const size_t mask = table_.size() - 1;
@@ -301,6 +307,10 @@ Term Context::Obj(ObjectPtr object) {
 Term Context::InternTuple(std::span<const Term> children) {
   uint64_t hash = TupleSeed(children.size());
   for (Term c : children) hash = Mix(hash, node(c).hash);
+  return InternTuple(children, hash);
+}
+
+Term Context::InternTuple(std::span<const Term> children, uint64_t hash) {
   Bucket* place = nullptr;
   const auto same = [&](const Node& n) {
     return n.kind == Kind::kTuple && n.count == children.size() &&

@@ -142,7 +142,22 @@ class Context {
   static uint64_t HashTuple(std::span<const uint64_t> children);
   // The symbol, string or variable of that text. Pre: hash == HashText(kind, flag, text).
   Term TextAtom(Kind kind, bool flag, std::string_view text, uint64_t hash);
+  // The tuple of children whose keywords are in order, as those of a tuple are. Pre: at least one, hash == HashTuple of their hashes.
+  Term CanonicalTuple(std::span<const Term> children, uint64_t hash) { return InternTuple(children, hash); }
   void Prefetch(uint64_t hash) const { __builtin_prefetch(&table_[hash & (table_.size() - 1)], 1); }
+  // For who interns tuples of known hashes one after the other, before each: asks for the memory of those some places on.
+  void PrefetchTuples(std::span<const uint64_t> hashes, size_t at) const {
+    constexpr size_t kBucket = 24, kNode = 16, kChildren = 8;
+    if (at + kBucket < hashes.size()) Prefetch(hashes[at + kBucket]);
+    if (at + kNode < hashes.size()) {
+      const Term t = Candidate(hashes[at + kNode]);
+      if (!t.is_nil()) __builtin_prefetch(&node(t));
+    }
+    if (at + kChildren < hashes.size()) {
+      const Term t = Candidate(hashes[at + kChildren]);
+      if (!t.is_nil() && node(t).kind == Kind::kTuple) __builtin_prefetch(node(t).children);
+    }
+  }
 
   // ---- memory
   // Live nodes, and bytes they take.
@@ -180,6 +195,7 @@ class Context {
   Term TextAtom(Kind kind, bool flag, std::string_view text) { return TextAtom(kind, flag, text, HashText(kind, flag, text)); }
   Term NumberAtom(Kind kind, uint64_t bits);
   Term InternTuple(std::span<const Term> children);
+  Term InternTuple(std::span<const Term> children, uint64_t hash);
   // The intern table: buckets of one cache line, a byte of the hash beside each handle (as in F14: Bronson & Shi 2019). A probe
   // of a new term reads one line, and its branches (no tag alike, bucket not full) are nearly always foreseen.
   struct alignas(64) Bucket {
@@ -190,6 +206,8 @@ class Context {
   };
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 56); }
   static uint32_t Candidates(const Bucket& b, uint8_t tag);
+  // A term that may have the hash, or nil: the first of its tag in its bucket.
+  Term Candidate(uint64_t hash) const;
   // The term with `hash` for which `same(node)` holds, or nil and the bucket where it belongs.
   template <typename Same>
   Term Find(uint64_t hash, Same same, Bucket** place);

@@ -1,5 +1,7 @@
 #include "unify/substitution.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 
@@ -9,37 +11,43 @@ namespace {
 // Only variables are looked up: most terms are not.
 Term Walk(const Context& ctx, const Substitution& s, Term t) { return ctx.IsVariable(t) ? s.Walk(t) : t; }
 
-// A table by term: a hash map while it is small, an array over all ids once it holds a good part of them.
-class Memo {
+// A number by term, of terms that are there at the beginning: an array over all ids if a good part of them may get one, else a hash map.
+class Index {
  public:
-  explicit Memo(const Context& ctx) : limit_(ctx.id_limit()) {}
-  const Term* Find(Term t) const {
-    if (!dense_.empty()) return known_[t.id()] ? &dense_[t.id()] : nullptr;
-    auto it = sparse_.find(t);
-    return it == sparse_.end() ? nullptr : &it->second;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  Index(const Context& ctx, size_t expected) {
+    if (expected >= ctx.id_limit() / 16) dense_.resize(ctx.id_limit());
   }
-  void Put(Term t, Term value) {
-    if (dense_.empty()) {
+  uint32_t Find(Term t) const {
+    if (!dense_.empty()) return dense_[t.id()] - 1;
+    auto it = sparse_.find(t);
+    return it == sparse_.end() ? kNone : it->second;
+  }
+  void Put(Term t, uint32_t value) {
+    if (!dense_.empty()) {
+      dense_[t.id()] = value + 1;
+    } else {
       sparse_[t] = value;
-      if (sparse_.size() < 4096 || sparse_.size() < limit_ / 64) return;
-      dense_.resize(limit_);
-      known_.resize(limit_);
-      for (const auto& [k, v] : sparse_) {
-        dense_[k.id()] = v;
-        known_[k.id()] = true;
-      }
-      sparse_.clear();
-      return;
     }
-    dense_[t.id()] = value;
-    known_[t.id()] = true;
   }
 
  private:
-  const uint32_t limit_;  // keys are terms that were there at the beginning
-  absl::flat_hash_map<Term, Term> sparse_;
-  std::vector<Term> dense_;
-  std::vector<bool> known_;
+  absl::flat_hash_map<Term, uint32_t> sparse_;
+  std::vector<uint32_t> dense_;  // 0: none
+};
+
+// A child of a tuple that is to be made: a term, or the new tuple of that number; in the place of a rest variable or not.
+class Part {
+ public:
+  Part() = default;
+  Part(uint32_t value, bool made, bool rest) : value_(value), made_(made), rest_(rest) {}
+  uint32_t value() const { return value_; }
+  bool made() const { return made_; }
+  bool rest() const { return rest_; }
+
+ private:
+  uint32_t value_ : 30 = 0;
+  uint32_t made_ : 1 = 0, rest_ : 1 = 0;
 };
 
 // The tuple of children from `from` on. Walks nothing.
@@ -118,58 +126,91 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
   return true;
 }
 
+// In two passes: the first finds the tuples that change, operands first, and the hashes of what they become; the second interns them,
+// asking for the memory of those to come. A term in a table of millions is three cache misses, which then overlap.
 Term Reify(Context& ctx, Term root, const Substitution& s) {
-  // What a tuple with variables became; one that is being worked on is not there yet.
-  Memo memo(ctx);
+  root = Walk(ctx, s, root);
+  auto unchanged = [&](Term t) { return !ctx.IsTuple(t) || ctx.IsGround(t); };
+  if (unchanged(root)) return root;
   struct Frame {
-    Term term;  // walked
-    uint32_t next;
-    uint32_t first;  // into `out`
+    std::span<const Term> children;
+    Term term;
+    uint32_t next, first;  // first: of its parts in `pending`
+    bool irregular, is_rest;  // is_rest: it stands where a rest variable was
   };
+  // Room as for a tree; what is not touched costs nothing.
+  const size_t room = std::min<uint64_t>(ctx.TreeSize(root), ctx.id_limit());
+  Index index(ctx, std::max(room, s.size()));
+  std::vector<Part> parts, pending;
+  std::vector<uint32_t> begin = {0};  // of each tuple's parts; the last is the end
+  std::vector<uint64_t> hashes, of_parts;
+  std::vector<uint32_t> irregular;  // tuples whose children are spliced in or get a keyword among them: the hash is none
   std::vector<Frame> stack;
-  std::vector<Term> out;  // children done so far, of all frames
-  // Gives the value of a walked term if nothing needs to be done for it.
-  auto value = [&](Term u, Term* v) {
-    *v = u;
-    if (!ctx.IsTuple(u) || ctx.IsGround(u)) return true;
-    const Term* known = memo.Find(u);
-    if (known == nullptr) return false;
-    *v = *known;
-    return true;
-  };
-  auto append = [&](Term child, Term v) {
-    if (ctx.IsRest(child) && ctx.IsTuple(v)) {
-      auto items = ctx.Children(v);
-      out.insert(out.end(), items.begin(), items.end());
-    } else {
-      out.push_back(v);
-    }
-  };
-  Term done = Walk(ctx, s, root);
-  if (value(done, &done)) return done;
-  stack.push_back({done, 0, 0});
+  stack.reserve(std::min<size_t>(ctx.Depth(root), room) + 1);
+  for (auto* v : {&parts, &pending}) v->reserve(room);
+  hashes.reserve(room);
+  begin.reserve(room);
+  stack.push_back({ctx.Children(root), root, 0, 0, false, false});
   for (;;) {
     Frame& f = stack.back();
-    auto children = ctx.Children(f.term);
-    if (f.next < children.size()) {
-      const Term c = children[f.next], u = Walk(ctx, s, c);
-      Term v;
-      if (value(u, &v)) {
-        append(c, v);
-        ++f.next;
-      } else {
-        stack.push_back({u, 0, static_cast<uint32_t>(out.size())});
+    bool entered = false;
+    while (f.next < f.children.size()) {
+      const Term c = f.children[f.next++], u = ctx.IsGround(c) ? c : Walk(ctx, s, c);
+      const bool rest = u != c && ctx.IsRest(c);
+      f.irregular = f.irregular || rest;
+      if (unchanged(u)) {
+        pending.push_back(Part(u.id(), false, rest));
+        f.irregular = f.irregular || (u != c && ctx.IsKeyword(u));
+        continue;
       }
-      continue;
+      const uint32_t made = index.Find(u);
+      if (made == Index::kNone) {
+        stack.push_back({ctx.Children(u), u, 0, static_cast<uint32_t>(pending.size()), false, rest});
+        entered = true;
+        break;
+      }
+      pending.push_back(Part(made, true, rest));
     }
-    done = ctx.Tuple(std::span<const Term>(out).subspan(f.first));
-    out.resize(f.first);
-    memo.Put(f.term, done);
+    if (entered) continue;
+    of_parts.clear();
+    for (size_t k = f.first; k < pending.size(); ++k) {
+      of_parts.push_back(pending[k].made() ? hashes[pending[k].value()] : ctx.Hash(Term(pending[k].value())));
+    }
+    const auto number = static_cast<uint32_t>(hashes.size());
+    const bool is_rest = f.is_rest;
+    index.Put(f.term, number);
+    if (f.irregular) irregular.push_back(number);
+    hashes.push_back(Context::HashTuple(of_parts));
+    parts.insert(parts.end(), pending.begin() + f.first, pending.end());
+    begin.push_back(static_cast<uint32_t>(parts.size()));
+    pending.resize(f.first);
     stack.pop_back();
-    if (stack.empty()) return done;
-    Frame& parent = stack.back();
-    append(ctx.Children(parent.term)[parent.next++], done);
+    if (stack.empty()) break;
+    pending.push_back(Part(number, true, is_rest));
   }
+  const size_t n = hashes.size();
+  std::vector<Term> made(n), children;
+  size_t next_irregular = 0;
+  for (size_t k = 0; k < n; ++k) {
+    ctx.PrefetchTuples(hashes, k);
+    children.clear();
+    for (uint32_t p = begin[k]; p < begin[k + 1]; ++p) {
+      const Term v = parts[p].made() ? made[parts[p].value()] : Term(parts[p].value());
+      if (parts[p].rest() && ctx.IsTuple(v)) {
+        auto items = ctx.Children(v);
+        children.insert(children.end(), items.begin(), items.end());
+      } else {
+        children.push_back(v);
+      }
+    }
+    if (next_irregular < irregular.size() && irregular[next_irregular] == k) {
+      ++next_irregular;
+      made[k] = ctx.Tuple(children);
+    } else {
+      made[k] = ctx.CanonicalTuple(children, hashes[k]);
+    }
+  }
+  return made.back();
 }
 
 Term ReifyCanonical(Context& ctx, Term t, const Substitution& s) {
