@@ -101,7 +101,7 @@ class Bridge {
   using Value = typename A::Value;
   using IrOp = typename A::Op;
 
-  Bridge(Context& ctx, A& ir) : ctx_(ctx), ir_(ir), nth_(ctx.Sym("nth")), none_(ctx.Sym("none")) {}
+  Bridge(Context& ctx, A& ir) : ctx_(ctx), ir_(ir), nth_(ctx.Sym("nth")), tuple_(ctx.Sym("tuple")), none_(ctx.Sym("none")) {}
 
   // Terms of `roots`, in order.
   absl::StatusOr<std::vector<Term>> Etuplize(std::span<const Value> roots);
@@ -134,12 +134,26 @@ class Bridge {
   Term HeadOf(IrOp op);
   void Finish(IrOp op);
   absl::StatusOr<IrOp> Make(Term app, std::span<const Value> args);
+  bool IsSelection(Term t) const {
+    auto c = ctx_.Children(t);
+    return c.size() == 3 && c[0] == nth_ && ctx_.kind(c[1]) == Kind::kInteger;
+  }
+  // `t` by the law (nth i (tuple x0 … xn)) = xi, as often as it applies at the root.
+  Term Selected(Term t) const {
+    while (IsSelection(t)) {
+      auto c = ctx_.Children(ctx_.Children(t)[2]);
+      const int64_t i = ctx_.IntegerValue(ctx_.Children(t)[1]);
+      if (c.empty() || c[0] != tuple_ || i < 0 || static_cast<size_t>(i) + 1 >= c.size()) break;
+      t = c[static_cast<size_t>(i) + 1];
+    }
+    return t;
+  }
   // The value of a term that needs no op to be made; nullopt when `app` must be made first (then set).
   absl::StatusOr<std::optional<Value>> Ready(Term t, Term* app);
 
   Context& ctx_;
   A& ir_;
-  const Term nth_, none_;
+  const Term nth_, tuple_, none_;
   internal::HandleMap<Value, Term> terms_;
   internal::HandleMap<IrOp, Term> apps_;
   internal::HandleMap<uint32_t, Value> values_;  // by term id
@@ -244,6 +258,7 @@ absl::StatusOr<std::vector<Term>> Bridge<A>::Etuplize(std::span<const Value> roo
 template <IrAdapter A>
 absl::StatusOr<std::optional<typename A::Value>> Bridge<A>::Ready(Term t, Term* app) {
   using Result = std::optional<Value>;
+  t = Selected(t);
   if (const Value* v = values_.Find(t.id())) return Result(*v);
   if constexpr (requires { ir_.NoValue(); }) {
     if (t == none_) return Result(ir_.NoValue());
@@ -260,8 +275,11 @@ absl::StatusOr<std::optional<typename A::Value>> Bridge<A>::Ready(Term t, Term* 
     return absl::InvalidArgumentError("no value of the IR: " + Brief(ctx_, t, 100));
   }
   auto c = ctx_.Children(t);
-  const bool selection = c.size() == 3 && c[0] == nth_ && ctx_.kind(c[1]) == Kind::kInteger;
+  const bool selection = IsSelection(t);
   *app = selection ? c[2] : t;
+  if (ctx_.IsTuple(*app) && !app->is_nil() && ctx_.Rator(*app) == tuple_) {
+    return absl::InvalidArgumentError((selection ? "no such element: " : "a tuple is no value: ") + Brief(ctx_, t, 100));
+  }
   const IrOp* op = ops_.Find(app->id());
   if (op == nullptr) return Result();
   const bool tuple = IsTuple(*op);

@@ -230,6 +230,17 @@ const std::string& Graph::apply_name(ApplyId a) const {
 }
 const Type& Graph::type(VarId v) const { return v < types_.size() ? types_[v] : UnknownType(); }
 
+void Graph::Redirect(std::span<const VarId> first) {
+  for (Apply& a : applies_) {
+    for (VarId& v : a.inputs) {
+      if (v != kNoVar) v = first[v];
+    }
+  }
+  for (GraphOutput& o : outputs_) {
+    if (o.var != kNoVar) o.var = first[o.var];
+  }
+}
+
 std::vector<ApplyId> Graph::LiveApplies() const {
   std::vector<bool> needed(applies_.size());
   auto need = [&](VarId v) {

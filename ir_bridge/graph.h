@@ -139,6 +139,8 @@ class Graph {
   std::span<const VarId> inputs() const { return inputs_; }
   std::span<const GraphOutput> outputs() const { return outputs_; }
   std::vector<GraphOutput>& mutable_outputs() { return outputs_; }
+  // Operands and outputs that are `v` become first[v]. Pre: first[v] is `v` or a variable of the same value made before it.
+  void Redirect(std::span<const VarId> first);
   // Pre: v is a constant.
   const Tensor& constant(VarId v) const { return constants_[vars_[v].index]; }
   const std::map<VarId, Tensor>& defaults() const { return defaults_; }

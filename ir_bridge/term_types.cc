@@ -128,7 +128,16 @@ bool TermTypes::IsWellTyped(Term t) {
   return !errors_.contains(codec_.IsNth(t) ? codec_.NthApp(t) : t);
 }
 
+int TermTypes::Outputs(Term t) {
+  if (ctx_.IsTuple(t) && !t.is_nil() && ctx_.Rator(t) == codec_.tuple) return static_cast<int>(ctx_.Rands(t).size());
+  if (!codec_.IsApp(t)) return -1;
+  auto op = codec_.OpOf(ctx_.Rator(t));
+  return op.ok() && (*op)->multi_output() ? (*op)->num_outputs : -1;
+}
+
 TypeVerdict TermTypes::Compare(Term a, Term b) {
+  // No author can vouch for this: what selects an output would have nothing to select from.
+  if (Outputs(a) != Outputs(b)) return TypeVerdict::kDifferent;
   if (!IsWellTyped(b) && IsWellTyped(a)) return TypeVerdict::kDifferent;
   // Applications of several outputs compare output by output.
   const Type ta = TypeOf(a);

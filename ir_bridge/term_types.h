@@ -32,6 +32,8 @@ class TermTypes : public TypeOracle {
 
  private:
   void Infer(Term t);
+  // How many values a term that denotes a tuple has; -1 for a value.
+  int Outputs(Term t);
   const ValueInfo& Operand(Term t);
 
   TermCodec& codec_;

@@ -5,8 +5,10 @@
 //   program.Solve(?t, {(algebra ?t (Mul 2 x))})      ; what rewrites to (Mul 2 x) in one step, anywhere in it
 //
 // Three relations are defined: `NAME/root` (a rule at the root), `NAME` (one rule, once, at any place of the term) and `NAME*` (any number of
-// steps, none first). Guards become goals that wait until their arguments are ground and stand with the answer if they never are. Rules
-// that compute (`:let`, function calls on the right, rest variables that are not last) have no relation; they are listed.
+// steps, none first). Guards become goals that wait until their arguments are ground and stand with the answer if they never are. What a
+// pattern means to the normalizer it means here: keywords are found by name, a number is also a constant that equals it, and the operands
+// of a commutative operator stand in either order. Rules that compute (`:let`, function calls on the right, rest variables that are not
+// last) have no relation; they are listed.
 #ifndef RETUPLE_REWRITE_RELATE_H_
 #define RETUPLE_REWRITE_RELATE_H_
 
@@ -14,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "rewrite/functions.h"
 #include "rewrite/rule.h"
@@ -26,9 +29,10 @@ struct SkippedRule {
   std::string reason;
 };
 
-// InvalidArgument if a name is taken. `functions` must outlive the program.
+// InvalidArgument if a name is taken. `functions` must outlive the program; `commutative` are the operators of the rules' table.
 absl::StatusOr<std::vector<SkippedRule>> RelateRules(Context& ctx, Program& program, const RuleSet& rules,
-                                                     const FunctionRegistry& functions, const std::string& name);
+                                                     const FunctionRegistry& functions, const std::string& name,
+                                                     const absl::flat_hash_set<Term>& commutative = {});
 
 struct RelationRewriteOptions {
   // Chooses among the first `answers` results at a node: its index, or -1 for none. Default: the first without constraints.

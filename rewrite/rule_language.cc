@@ -249,7 +249,14 @@ void RuleLoader::Lint(const Rule& rule) {
   for (const Rule& other : rules_.rules()) {
     if (other.backward || other.pattern.head() != rule.pattern.head() || !other.conditions.empty()) continue;
     Bindings b(other.slots.size(), kUnbound);
-    if (other.ruleset == rule.ruleset && other.pattern.Match(ctx_, rule.lhs, b, [](const Bindings&) { return true; })) {
+    // A rest variable stands for any number of children: that `?x` takes it for one says nothing about the others.
+    auto takes_all = [&](const Bindings& found) {
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (ctx_.IsRest(found[i]) && !ctx_.IsRest(other.slots[i])) return false;
+      }
+      return true;
+    };
+    if (other.ruleset == rule.ruleset && other.pattern.Match(ctx_, rule.lhs, b, takes_all)) {
       warn(absl::StrFormat("it never fires: %s matches all that it matches, and comes first", other.Where()));
     }
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "ir_bridge/body_functions.h"
@@ -45,6 +47,20 @@ std::string NotExpressible(const Graph& graph, int64_t version) {
     }
   }
   return "";
+}
+
+// Makes values that have one term one value: operands and outputs refer to the first of them. False if there were no such values.
+bool MergeEqual(Graph& graph, const GraphBridge& bridge) {
+  absl::flat_hash_map<Term, VarId> firsts;
+  std::vector<VarId> first(graph.num_vars());
+  bool merged = false;
+  for (VarId v = 0; v < first.size(); ++v) {
+    const std::optional<Term> t = bridge.TermOf(v);
+    first[v] = t.has_value() ? firsts.try_emplace(*t, v).first->second : v;
+    merged = merged || first[v] != v;
+  }
+  if (merged) graph.Redirect(first);
+  return merged;
 }
 
 // The IR version that first allowed an opset, for the opsets that the tool may raise a model to.
@@ -89,11 +105,17 @@ absl::StatusOr<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& opt
   }
 
   GraphAdapter adapter(graph, session.codec);
-  GraphBridge bridge(session.ctx, adapter);
+  std::optional<GraphBridge> bridge(std::in_place, session.ctx, adapter);
   std::vector<VarId> roots;
   for (const auto& o : graph.outputs()) roots.push_back(o.var);
-  auto terms = bridge.Etuplize(roots);
+  auto terms = bridge->Etuplize(roots);
   if (!terms.ok()) return terms.status();
+  if (MergeEqual(graph, *bridge)) {
+    bridge.emplace(session.ctx, adapter);
+    for (size_t i = 0; i < roots.size(); ++i) roots[i] = graph.outputs()[i].var;
+    terms = bridge->Etuplize(roots);
+    if (!terms.ok()) return terms.status();
+  }
 
   std::vector<Term> current = *terms;
   const auto& all = session.loader.rules();
@@ -129,7 +151,7 @@ absl::StatusOr<OptimizeReport> Optimize(Graph& graph, const OptimizeOptions& opt
   std::sort(levels.rbegin(), levels.rend());
   for (int64_t n : levels) run(all.Filter([n](const Rule& r) { return LowerBelow(r.ruleset) == n; }));
 
-  auto values = bridge.Reify(current);
+  auto values = bridge->Reify(current);
   if (!values.ok()) return values.status();
   for (size_t i = 0; i < values->size(); ++i) graph.mutable_outputs()[i].var = (*values)[i];
   // What could not be lowered asks for a later opset; where none expresses the whole graph, it stays as it was.

@@ -37,7 +37,8 @@ class RuleForms {
       const std::string path = (std::filesystem::path(file).parent_path() / std::string(ctx_.Text(args[0]))).string();
       if (auto s = loader.LoadFile(path, ReadTensorObject); !s.ok()) return s;
       for (const auto& w : loader.warnings()) std::cerr << "warning: " << w.ToString() << "\n";
-      auto skipped = RelateRules(ctx_, script.program(), loader.rules(), functions_, std::string(ctx_.Text(args[1])));
+      auto skipped = RelateRules(ctx_, script.program(), loader.rules(), functions_, std::string(ctx_.Text(args[1])),
+                                 operators_.commutative());
       if (!skipped.ok()) return skipped.status();
       for (const SkippedRule& r : *skipped) std::cerr << "warning: " << r.rule << ": not a relation: " << r.reason << "\n";
       return absl::OkStatus();

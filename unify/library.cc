@@ -1,6 +1,8 @@
 #include "unify/library.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -84,6 +86,15 @@ constexpr char kText[] = R"(
             (== ?t (?f ..?as)) (== ?u (?g ..?bs)) (call ?rator ?f ?g)
             (map_anyo (walk_termo ?rel ?rator) ?as ?bs)))))
 (defrel (applyo ?f ?as ?t) (== ?t (?f ..?as)))
+; an argument is found by name; where no arguments are known it comes first
+(defrel (keywordo ?key ?value ?all ?others)
+  (conda ((variable ?all) (== ?all (?key ?value ..?others)))
+         (succeed (keyword/find ?key ?value ?all ?others))))
+(defrel (keyword/find ?key ?value ?all ?others)
+  (fresh (?k ?v ?d)
+    (== ?all (?k ?v ..?d))
+    (conde ((== ?k ?key) (== ?v ?value) (== ?others ?d))
+           ((=/= ?k ?key) (fresh (?e) (== ?others (?k ?v ..?e)) (keywordo ?key ?value ?d ?e))))))
 
 ; ---- operands rewritten by a relation, anywhere in a term
 (defrel (term_walko ?rator ?rands ?t ?u) (walk/term ?rator ?rands == walk/bound ?t ?u))
@@ -144,7 +155,8 @@ struct Native {
   uint32_t arity;
 };
 constexpr Native kPublicNatives[] = {{"addo", 3}, {"subo", 3}, {"mulo", 3}, {"divo", 3}, {"modo", 3}, {"lto", 2},
-                                     {"leo", 2},  {"gto", 2},  {"geo", 2},  {"assoc_flatten", 2}, {"ground_order", 2}};
+                                     {"leo", 2},  {"gto", 2},  {"geo", 2},  {"assoc_flatten", 2}, {"ground_order", 2},
+                                     {"literalo", 2}};
 constexpr const char* kOwnNatives[] = {"compare", "assoc-args", "cancel", "variable", "list/known"};
 constexpr const char* kFacts[] = {"commutative", "associative"};
 
@@ -186,6 +198,20 @@ absl::Status DefineLibrary(Context& ctx, Program& program) {
     auto children = c.Children(args[0]);
     const bool known = c.IsTuple(args[0]) && (children.empty() || !c.IsRest(children.back()));
     return known ? std::vector<Term>{c.Tuple(args)} : std::vector<Term>();
+  });
+  if (!s.ok()) return s;
+  s = program.AddGoal(prefix + "literalo", 2, [](Context& c, std::span<const Term> args) -> absl::StatusOr<std::vector<Term>> {
+    const Term t = args[0], number = args[1];
+    if (c.IsVariable(t)) return std::vector<Term>{c.Tuple({number, number})};
+    bool same = t == number;
+    if (!same && c.kind(t) == Kind::kObject) {
+      const std::optional<double> uniform = c.ObjectValue(t)->UniformValue();
+      const double value = c.kind(number) == Kind::kInteger ? static_cast<double>(c.IntegerValue(number))
+                           : c.kind(number) == Kind::kReal  ? c.RealValue(number)
+                                                            : std::nan("");
+      same = uniform.has_value() && *uniform == value;
+    }
+    return same ? std::vector<Term>{c.Tuple(args)} : std::vector<Term>();
   });
   if (!s.ok()) return s;
   // Names of the library get the prefix; what is left are goals of the language, and the facts, which are the program's.

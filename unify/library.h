@@ -3,7 +3,7 @@
 //   lists        (caro L A) (cdro L D) (conso A D L) (heado A L) (tailo D L) (nullo L) (itero L) (membero X L) (appendo L S O)
 //                (rembero X L O) (permuteo L M) (eq_length L M)
 //   relations    (mapo R L M) (map_anyo R L M) (reduceo R T U) (walko R T U) (walk_termo R F T U) (term_walko P R T U)
-//   terms        (applyo F ARGS T) (ground_order L M)
+//   terms        (applyo F ARGS T) (ground_order L M) (keywordo K V ARGS OTHERS) (literalo T NUMBER)
 //   numbers      (addo A B C) (subo A B C) (mulo A B C) (divo A B C) (modo A B C) (lto A B) (leo A B) (gto A B) (geo A B)
 //   C and A      (eq_comm T U) (eq_assoc T U) (eq_assoc_n N T U) (eq_assoccomm T U) (assoc_flatten T U), for operators of the facts
 //                (commutative OP) and (associative OP)

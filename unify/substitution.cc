@@ -1,6 +1,7 @@
 #include "unify/substitution.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
@@ -56,6 +57,63 @@ Term Tail(Context& ctx, std::span<const Term> children, size_t from) {
   return ctx.Tuple(copy);
 }
 
+// The keyword arguments of a tuple from `from` on: pairs, sorted by key, and perhaps a rest variable (nil if none).
+struct Keywords {
+  absl::InlinedVector<std::pair<Term, Term>, 6> pairs;
+  Term rest;
+};
+std::optional<Keywords> KeywordsOf(const Context& ctx, std::span<const Term> children, size_t from) {
+  Keywords k;
+  size_t i = from;
+  for (; i + 1 < children.size() && ctx.IsKeyword(children[i]); i += 2) k.pairs.emplace_back(children[i], children[i + 1]);
+  if (i + 1 == children.size() && ctx.IsRest(children[i])) k.rest = children[i++];
+  if (k.pairs.empty() || i != children.size()) return std::nullopt;
+  return k;
+}
+
+// Splits by name: `both` gets the values of each key that both have, the others those of the keys of one side.
+void SplitByName(const Context& ctx, const Keywords& x, const Keywords& y, std::vector<std::pair<Term, Term>>& both,
+                 std::vector<Term>& only_x, std::vector<Term>& only_y) {
+  size_t i = 0, j = 0;
+  while (i < x.pairs.size() || j < y.pairs.size()) {
+    if (i < x.pairs.size() && j < y.pairs.size() && x.pairs[i].first == y.pairs[j].first) {
+      both.emplace_back(x.pairs[i++].second, y.pairs[j++].second);
+      continue;
+    }
+    const bool left = j == y.pairs.size() || (i < x.pairs.size() && ctx.Text(x.pairs[i].first) < ctx.Text(y.pairs[j].first));
+    const auto& [key, value] = left ? x.pairs[i++] : y.pairs[j++];
+    auto& only = left ? only_x : only_y;
+    only.push_back(key);
+    only.push_back(value);
+  }
+}
+
+// True if some term that `roots` reach under `s` holds itself.
+bool HasCycle(const Context& ctx, std::span<const Term> roots, const Substitution& s) {
+  absl::flat_hash_map<Term, bool> finished;
+  std::vector<std::pair<Term, bool>> stack;  // a term to enter, or to leave
+  for (Term root : roots) {
+    stack.emplace_back(root, false);
+    while (!stack.empty()) {
+      const auto [t, leave] = stack.back();
+      stack.pop_back();
+      if (leave) {
+        finished[t] = true;
+        continue;
+      }
+      const Term u = Walk(ctx, s, t);
+      if (!ctx.IsTuple(u) || ctx.IsGround(u)) continue;
+      if (auto [it, first] = finished.try_emplace(u, false); !first) {
+        if (!it->second) return true;  // above us on the path
+        continue;
+      }
+      stack.emplace_back(u, true);
+      for (Term c : ctx.Children(u)) stack.emplace_back(c, false);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Occurs(const Context& ctx, Term v, Term t, const Substitution& s) {
@@ -71,19 +129,116 @@ bool Occurs(const Context& ctx, Term v, Term t, const Substitution& s) {
   return false;
 }
 
+std::vector<Term> UnboundVariables(const Context& ctx, Term t, const Substitution& s) {
+  std::vector<Term> out, stack{t};
+  absl::flat_hash_set<Term> seen;
+  while (!stack.empty()) {
+    const Term u = Walk(ctx, s, stack.back());
+    stack.pop_back();
+    if (ctx.IsGround(u) || !seen.insert(u).second) continue;
+    if (ctx.IsVariable(u)) out.push_back(u);
+    auto children = ctx.Children(u);
+    stack.insert(stack.end(), children.rbegin(), children.rend());
+  }
+  return out;
+}
+
+bool Subsumes(Context& ctx, Term general, Term specific) {
+  absl::flat_hash_map<Term, Term> image;  // what each subterm of `general` that has variables must become: one term
+  std::vector<std::pair<Term, Term>> work{{general, specific}};
+  while (!work.empty()) {
+    const auto [g, t] = work.back();
+    work.pop_back();
+    if (ctx.IsGround(g)) {
+      if (g != t) return false;
+      continue;
+    }
+    if (auto [it, first] = image.try_emplace(g, t); !first) {
+      if (it->second != t) return false;
+      continue;
+    }
+    if (ctx.IsVariable(g)) {
+      if (ctx.IsRest(t) && !ctx.IsRest(g)) return false;
+      continue;
+    }
+    if (!ctx.IsTuple(t)) return false;
+    auto pattern = ctx.Children(g), children = ctx.Children(t);
+    const size_t at = ctx.Positional(g).size();
+    const auto named = KeywordsOf(ctx, pattern, at), given = at <= children.size() ? KeywordsOf(ctx, children, at) : std::nullopt;
+    if (named.has_value() && given.has_value()) {
+      std::vector<Term> only_g, only_t;
+      SplitByName(ctx, *named, *given, work, only_g, only_t);
+      if (!given->rest.is_nil()) only_t.push_back(given->rest);
+      if (!only_g.empty() || (named->rest.is_nil() && !only_t.empty())) return false;
+      if (!named->rest.is_nil()) work.emplace_back(named->rest, ctx.Tuple(only_t));
+      for (size_t i = 0; i < at; ++i) {
+        if (ctx.IsRest(pattern[i])) return false;
+        work.emplace_back(pattern[i], children[i]);
+      }
+      continue;
+    }
+    const bool rest = ctx.IsRest(pattern.back());
+    const size_t fixed = pattern.size() - (rest ? 1 : 0);
+    if (rest ? children.size() < fixed : children.size() != fixed) return false;
+    for (size_t i = 0; i < fixed; ++i) {
+      if (ctx.IsRest(pattern[i])) return false;
+      work.emplace_back(pattern[i], children[i]);
+    }
+    if (rest) work.emplace_back(pattern.back(), Tail(ctx, children, fixed));
+  }
+  return true;
+}
+
 bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
   const size_t mark = s.size();
   std::vector<std::pair<Term, Term>> work{{a, b}};
-  absl::flat_hash_set<std::pair<Term, Term>> done;
+  // Tuples that were compared are one class of a union-find forest, so what a pair says is worked out at most once a term. Small problems
+  // need no memory of it.
+  absl::flat_hash_map<Term, Term> joined;
+  auto find = [&](Term t) {
+    for (auto it = joined.find(t); it != joined.end(); it = joined.find(t)) {
+      t = it->second;
+      if (auto up = joined.find(t); up != joined.end()) it->second = up->second;
+    }
+    return t;
+  };
   constexpr int kUnremembered = 64;
   int visited = 0;
   auto fail = [&] {
     s.Undo(mark);
     return false;
   };
+  // The occurs check of all bindings is one walk at the end: one for each would be quadratic in a chain of them. Until then a term may
+  // hold itself; the work still ends, since terms join at most once each.
+  std::vector<Term> unchecked;
   auto bind = [&](Term v, Term t) {
-    if (Occurs(ctx, v, t, s)) return false;
+    if (ctx.IsRest(v) && !ctx.IsTuple(t) && !ctx.IsVariable(t)) return false;
+    if (ctx.IsTuple(t) && !ctx.IsGround(t)) unchecked.push_back(v);
     s.Bind(v, t);
+    return true;
+  };
+  auto by_name = [&](const Keywords& x, const Keywords& y) {
+    std::vector<Term> only_x, only_y;
+    SplitByName(ctx, x, y, work, only_x, only_y);
+    const bool open_x = !x.rest.is_nil(), open_y = !y.rest.is_nil();
+    if ((!open_x && !only_y.empty()) || (!open_y && !only_x.empty())) return false;
+    if (open_x && open_y) {
+      if (Walk(ctx, s, x.rest) == Walk(ctx, s, y.rest)) return only_x.empty() && only_y.empty();
+      // Each rest takes what the other side alone has; what both have besides is one variable.
+      if (only_x.empty()) {
+        only_y.push_back(y.rest);
+      } else if (only_y.empty()) {
+        only_x.push_back(x.rest);
+      } else {
+        only_x.push_back(ctx.RestVariable(ctx.Text(ctx.FreshVariable("rest"))));
+        only_y.push_back(only_x.back());
+      }
+      const bool left = !only_y.empty(), right = !only_x.empty();
+      if (left) work.emplace_back(x.rest, ctx.Tuple(only_y));
+      if (right) work.emplace_back(y.rest, ctx.Tuple(only_x));
+    } else if (open_x || open_y) {
+      work.emplace_back(open_x ? x.rest : y.rest, ctx.Tuple(open_x ? only_y : only_x));
+    }
     return true;
   };
   while (!work.empty()) {
@@ -102,12 +257,22 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
     }
     if (!ctx.IsTuple(x) || !ctx.IsTuple(y)) return fail();
     if (ctx.IsGround(x) && ctx.IsGround(y)) return fail();  // hash-consed: equal would be identical
-    // A pair that comes up again is a shared one; small problems need no memory of them.
-    if (++visited > kUnremembered && !done.insert({x, y}).second) continue;
+    if (++visited > kUnremembered) {
+      const Term u = find(x), v = find(y);
+      if (u == v) continue;
+      joined.emplace(u, v);
+    }
     size_t i = 0;
     for (;; ++i) {
       // Taken anew each time: interning a tail may have moved nothing, but spans stay valid only while nodes live.
       auto cx = ctx.Children(x), cy = ctx.Children(y);
+      if (i < cx.size() && i < cy.size() && ctx.IsKeyword(cx[i]) && ctx.IsKeyword(cy[i])) {
+        const auto kx = KeywordsOf(ctx, cx, i), ky = KeywordsOf(ctx, cy, i);
+        if (kx.has_value() && ky.has_value()) {
+          if (!by_name(*kx, *ky)) return fail();
+          break;
+        }
+      }
       const bool rest_x = i < cx.size() && ctx.IsRest(cx[i]), rest_y = i < cy.size() && ctx.IsRest(cy[i]);
       if (rest_x || rest_y) {
         if ((rest_x && i + 1 != cx.size()) || (rest_y && i + 1 != cy.size())) return fail();
@@ -123,7 +288,7 @@ bool Unify(Context& ctx, Term a, Term b, Substitution& s) {
       if (cx[i] != cy[i]) work.emplace_back(cx[i], cy[i]);
     }
   }
-  return true;
+  return HasCycle(ctx, unchecked, s) ? fail() : true;
 }
 
 // In two passes: the first finds the tuples that change, operands first, and the hashes of what they become; the second interns them,

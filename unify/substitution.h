@@ -1,8 +1,9 @@
 // Substitutions, unification and reification over terms.
 //
 // Terms are first-order with two kinds of variable: `?x` stands for one term, `..?xs` for the rest of a tuple (it is bound to the
-// tuple of what remains, possibly nil). Unification is Robinson's with an explicit work list and the occurs check (J. ACM 12, 1965); on
-// success the substitution is a most general unifier. A shared pair of subterms is visited once.
+// tuple of what remains, possibly nil). Unification is by closure (Huet 1976; Baader & Snyder, "Unification theory", Handbook of Automated
+// Reasoning, 2001): an explicit work list, classes of terms that must be equal, and the occurs check as one walk at the end. On success
+// the substitution is a most general unifier. Keyword arguments unify by name, whatever their places. Almost linear in the distinct nodes.
 //
 //   Substitution s;
 //   Unify(ctx, a, b, s) && Reify(ctx, a, s) == Reify(ctx, b, s);
@@ -63,6 +64,14 @@ Term ReifyCanonical(Context& ctx, Term t, const Substitution& s);
 
 // True if variable `v` occurs in `t` under `s`.
 bool Occurs(const Context& ctx, Term v, Term t, const Substitution& s);
+
+// The variables of Reify(ctx, t, s) in order of first occurrence; empty if `t` is ground under `s`. Builds no term. O(distinct nodes).
+std::vector<Term> UnboundVariables(const Context& ctx, Term t, const Substitution& s);
+
+// True if `specific` is an instance of `general`: replacing variables of `general` makes them equal. Variables of `specific` are constants,
+// those of the same name too. So `general` matches whatever `specific` matches. A rest variable of `general` must be the last child of its
+// tuple, and takes the rest of a tuple with its rest variable; `?x` takes no rest variable. O(distinct nodes of `general`, children of `specific`).
+bool Subsumes(Context& ctx, Term general, Term specific);
 
 }  // namespace retuple
 

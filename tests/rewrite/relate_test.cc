@@ -22,7 +22,7 @@ class RelateTest : public ::testing::Test {
   Term Read(const std::string& text) { return *ReadTerm(ctx_, text); }
   void Relate(const std::string& rules) {
     ASSERT_TRUE(loader_.Load(rules, {.file = "t.rules"}).ok());
-    auto skipped = RelateRules(ctx_, program_, loader_.rules(), functions_, "r");
+    auto skipped = RelateRules(ctx_, program_, loader_.rules(), functions_, "r", operators_.commutative());
     ASSERT_TRUE(skipped.ok()) << skipped.status();
     skipped_ = *skipped;
   }
@@ -66,6 +66,27 @@ TEST_F(RelateTest, GuardsWaitForGroundArguments) {
   EXPECT_THAT(Ask("?u", "(r (F 2 a) ?u)"), IsEmpty());
   EXPECT_THAT(Ask("?t", "(r/root ?t (G a))"), ElementsAre("(F ?_0 a) :where (r/shrink/when0 ?_0)"));
   EXPECT_THAT(Ask("?u", "(r/root (H b) ?u)"), ElementsAre("(K (H b) b)"));
+}
+
+TEST_F(RelateTest, KeywordsAreFoundByName) {
+  Relate("(rewrite drop ((c :g 1 ..?a) ?x) ((d ..?a) ?x)) (rewrite two ((e :g ?g :b ?b ..?a) ?x) ((f :b ?g :z ?b ..?a) ?x))");
+  EXPECT_TRUE(skipped_.empty());
+  EXPECT_THAT(Ask("?u", "(r/root ((c :a 5 :g 1) y) ?u)"), ElementsAre("((d :a 5) y)"));
+  EXPECT_THAT(Ask("?u", "(r/root ((c :g 1 :z 5) y) ?u)"), ElementsAre("((d :z 5) y)"));
+  EXPECT_THAT(Ask("?u", "(r/root ((c :g 1) y) ?u)"), ElementsAre("((d) y)"));
+  EXPECT_THAT(Ask("?u", "(r/root ((c :a 5 :g 2) y) ?u)"), IsEmpty());
+  EXPECT_THAT(Ask("?u", "(r/root ((e :a 0 :b 1 :g 2 :h 3) y) ?u)"), ElementsAre("((f :a 0 :b 2 :h 3 :z 1) y)"));
+  EXPECT_THAT(Ask("?t", "(r/root ?t ((f :a 0 :b 2 :h 3 :z 1) y))"), ElementsAre("((e :a 0 :b 1 :g 2 :h 3) y)"));
+  EXPECT_THAT(Ask("?t", "(r/root ?t ((d :h 5) y))"), ElementsAre("((c :g 1 :h 5) y)"));
+}
+
+TEST_F(RelateTest, CommutativeOperandsInEitherOrder) {
+  Relate("(operator add :comm) (rewrite minus (add ?x (neg ?y)) (sub ?x ?y)) (rewrite named (as ?s (twice (as ?a (add ?x 1)))) (k ?s ?a ?x))");
+  EXPECT_THAT(Ask("?u", "(r/root (add x (neg y)) ?u)"), ElementsAre("(sub x y)"));
+  EXPECT_THAT(Ask("?u", "(r/root (add (neg y) x) ?u)"), ElementsAre("(sub x y)"));
+  EXPECT_THAT(Ask("?u", "(r/root (add (neg x) (neg y)) ?u)"), UnorderedElementsAre("(sub (neg x) y)", "(sub (neg y) x)"));
+  EXPECT_THAT(Ask("?t", "(r/root ?t (sub x y))"), UnorderedElementsAre("(add x (neg y))", "(add (neg y) x)"));
+  EXPECT_THAT(Ask("?u", "(r/root (twice (add 1 x)) ?u)"), ElementsAre("(k (twice (add 1 x)) (add 1 x) x)"));
 }
 
 TEST_F(RelateTest, RulesThatComputeAreListed) {

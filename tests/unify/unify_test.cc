@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <random>
 
 #include "etuple/printer.h"
@@ -206,6 +208,85 @@ TEST(PatternTest, DeepPatternsGoThrough) {
   Bindings b(slots.size(), kUnbound);
   EXPECT_TRUE(pattern->Match(ctx, t, b, [](const Bindings&) { return true; }));
   EXPECT_EQ(b[0], ctx.Sym("leaf"));
+}
+
+// x0 = (f x1), x1 = (f x2), … in either order: the occurs check does not walk the chain for each.
+TEST(UnifyTest, AChainOfBindingsIsLinear) {
+  constexpr int kLength = 100'000;
+  Context ctx;
+  std::vector<Term> x, f;
+  for (int i = 0; i <= kLength; ++i) x.push_back(ctx.Variable("x" + std::to_string(i)));
+  for (int i = 0; i < kLength; ++i) f.push_back(ctx.Tuple({ctx.Sym("f"), x[i + 1]}));
+  x.pop_back();
+  for (int order = 0; order < 2; ++order) {
+    Substitution s;
+    ASSERT_TRUE(Unify(ctx, ctx.Tuple(x), ctx.Tuple(f), s));
+    EXPECT_EQ(ctx.Depth(Reify(ctx, ctx.Variable("x0"), s)), static_cast<uint32_t>(kLength));
+    std::reverse(x.begin(), x.end());
+    std::reverse(f.begin(), f.end());
+  }
+  // The last one closes the circle.
+  f.back() = ctx.Tuple({ctx.Sym("f"), x[0]});
+  Substitution s;
+  EXPECT_FALSE(Unify(ctx, ctx.Tuple(x), ctx.Tuple(f), s));
+  EXPECT_EQ(s.size(), 0u);
+}
+
+// Two circles whose lengths have no common factor meet in every pair of places; classes of equal terms grow only once a term.
+TEST(UnifyTest, CirclesOfDifferentLengthsAreRefused) {
+  Context ctx;
+  const Term x = ctx.Variable("x"), y = ctx.Variable("y");
+  Term a = x, b = y;
+  for (int i = 0; i < 100'000; ++i) a = ctx.Tuple({ctx.Sym("s"), a});
+  for (int i = 0; i < 99'999; ++i) b = ctx.Tuple({ctx.Sym("s"), b});
+  const std::pair<Term, Term> cases[] = {{ctx.Tuple({x, y, x}), ctx.Tuple({a, b, y})}, {ctx.Tuple({x, x, y}), ctx.Tuple({y, a, b})}};
+  for (const auto& [left, right] : cases) {
+    Substitution s;
+    EXPECT_FALSE(Unify(ctx, left, right, s));
+    EXPECT_EQ(s.size(), 0u);
+  }
+}
+
+// What is unified is equal, and the rest variables hold what the other side alone has.
+TEST(UnifyTest, KeywordsUnifyByName) {
+  struct {
+    const char *a, *b, *both;  // both: the common instance, empty if there is none
+  } cases[] = {
+      {"(c :g 1 ..?a)", "(c :a 5 :g 1)", "(c :a 5 :g 1)"},
+      {"(c :g ?g ..?a)", "(c :a 5 :g 1)", "(c :a 5 :g 1)"},
+      {"(c :g 1 ..?a)", "(c :a 5)", ""},
+      {"(c :g 1 ..?a)", "(c :g 2 :h 1)", ""},
+      {"(c :g 1)", "(c :a 5 :g 1)", ""},
+      {"(c ?x :g 1 ..?a)", "(c y :a 5 :g 1)", "(c y :a 5 :g 1)"},
+      {"(c :b 1 ..?r)", "(c :a 2 ..?s)", "(c :a 2 :b 1 ..?_0)"},
+      {"(c :b 1 ..?r)", "(c :b ?x ..?s)", "(c :b 1 ..?_0)"},
+      {"(c :b 1 ..?r)", "(c :a 2 ..?r)", ""},
+      {"(c :b 1 ..?r)", "(c :b ?x ..?r)", "(c :b 1 ..?_0)"},
+      {"(c :b 1 ..?r)", "(c :a 2 :b ?x ..?s)", "(c :a 2 :b 1 ..?_0)"},
+      {"(p (c :b 1 ..?r) ..?r)", "(p (c :a 2 :b 1) ?k 2)", "(p (c :a 2 :b 1) :a 2)"},
+      {"(c ..?r)", "(c :a 2 :b 1)", "(c :a 2 :b 1)"},
+      {"(c ?k 2 ..?r)", "(c :a 2 :b 1)", "(c :a 2 :b 1)"},  // by place where one side has no keyword
+  };
+  for (const auto& c : cases) {
+    Context ctx;
+    const Term a = *ReadTerm(ctx, c.a), b = *ReadTerm(ctx, c.b);
+    for (int order = 0; order < 2; ++order) {
+      Substitution s;
+      const bool ok = order == 0 ? Unify(ctx, a, b, s) : Unify(ctx, b, a, s);
+      ASSERT_EQ(ok, *c.both != 0) << c.a << " " << c.b;
+      if (!ok) continue;
+      EXPECT_EQ(Reify(ctx, a, s), Reify(ctx, b, s)) << c.a << " " << c.b;
+      EXPECT_TRUE(Subsumes(ctx, *ReadTerm(ctx, c.both), Reify(ctx, a, s))) << PrintTerm(ctx, Reify(ctx, a, s));
+      EXPECT_TRUE(Subsumes(ctx, Reify(ctx, a, s), *ReadTerm(ctx, c.both))) << PrintTerm(ctx, Reify(ctx, a, s));
+    }
+  }
+}
+
+TEST(UnifyTest, ARestIsNoAtom) {
+  Context ctx;
+  Substitution s;
+  EXPECT_FALSE(Unify(ctx, ctx.RestVariable("d"), ctx.Integer(5), s));
+  EXPECT_TRUE(Unify(ctx, ctx.RestVariable("d"), *ReadTerm(ctx, "(5)"), s));
 }
 
 }  // namespace
