@@ -66,6 +66,8 @@ absl::StatusOr<Type> TermCodec::ReadTypeWords(std::span<const Term> words) const
   while (w.size() == 1 && ctx_.IsTuple(w[0]) && !w[0].is_nil() && (ctx_.Rator(w[0]) == seq_ || ctx_.Rator(w[0]) == optional_)) {
     wrappers.push_back(ctx_.Rator(w[0]));
     w = ctx_.Rands(w[0]);
+    constexpr size_t kDeepest = 100;  // as for the types of a model's file
+    if (wrappers.size() > kDeepest) return absl::InvalidArgumentError("a type nests more than 100 deep");
   }
   if (w.empty() || w.size() > 2 || !ctx_.IsSymbol(w[0])) {
     return absl::InvalidArgumentError("expected a type: an element type and perhaps dims");

@@ -35,6 +35,8 @@ class TermCodec {
   bool IsBound(Term t) const { return HasRator(t, bound); }
   // The type that an input or bound leaf declares; unknown dims become fresh symbols, so ask once and keep it.
   absl::StatusOr<Type> LeafType(Term leaf) const;
+  // The type that a leaf's words say: an element type, and perhaps a list of dims.
+  absl::StatusOr<Type> ReadTypeWords(std::span<const Term> words) const;
   absl::StatusOr<std::string> InputName(Term input) const;
   absl::StatusOr<int> BoundIndex(Term leaf) const;
 
@@ -68,7 +70,6 @@ class TermCodec {
     return ctx_.IsTuple(t) && !t.is_nil() && ctx_.Rator(t) == rator;
   }
   void AppendType(const Type& type, std::vector<Term>& out);
-  absl::StatusOr<Type> ReadTypeWords(std::span<const Term> words) const;
 
   Context& ctx_;
   const Term seq_, optional_, unknown_, num_outputs_, num_captures_, random_id_;

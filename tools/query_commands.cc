@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "etuple/printer.h"
 #include "ir_bridge/tensor_object.h"
+#include "ir_bridge/type_goals.h"
 #include "nlohmann/json.hpp"
 #include "rewrite/relate.h"
 #include "rewrite/rule_language.h"
@@ -25,10 +26,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// `(rules "F.rules" NAME)`: the rules of a file as the relations NAME, NAME/root and NAME* (rewrite/relate.h).
+// What the command's language has beside the relations: tensors, types of the IR, and `(rules "F.rules" NAME)`: the rules of a file as the
+// relations NAME, NAME/root and NAME* (rewrite/relate.h).
 class RuleForms {
  public:
-  RuleForms(Context& ctx, Script& script) : ctx_(ctx), functions_(ctx), operators_(ctx) {
+  RuleForms(Context& ctx, Script& script) : ctx_(ctx), functions_(ctx), operators_(ctx), codec_(ctx), types_(codec_) {
+    script.set_object_reader(ReadTensorObject);
+    AddIrTypes(script.program(), codec_, types_);
     script.AddForm("rules", [this, &script](std::span<const Term> args, const std::string& file) -> absl::Status {
       if (args.size() != 2 || ctx_.kind(args[0]) != Kind::kString || !ctx_.IsSymbol(args[1])) {
         return absl::InvalidArgumentError("rules takes the name of a file, in quotes, and a name for the relation");
@@ -49,6 +53,8 @@ class RuleForms {
   Context& ctx_;
   FunctionRegistry functions_;
   FreeOperatorTable operators_;
+  TermCodec codec_;
+  TermTypes types_;
 };
 
 const char* EndName(QueryEnd e) {

@@ -28,7 +28,7 @@ absl::Status Script::RunFile(const std::string& path) {
 }
 
 absl::Status Script::RunText(std::string_view text, const std::string& file) {
-  auto forms = ReadForms(ctx_, text, {.object_reader = nullptr, .locate_depth = 0, .file = file});
+  auto forms = ReadForms(ctx_, text, {.object_reader = object_reader_, .locate_depth = 0, .file = file});
   if (!forms.ok()) return forms.status();
   for (const Form& f : *forms) {
     auto s = RunForm(f, file);

@@ -47,6 +47,9 @@ class Script {
   using FormHandler = std::function<absl::Status(std::span<const Term> args, const std::string& file)>;
   void AddForm(std::string name, FormHandler handler) { forms_[std::move(name)] = std::move(handler); }
 
+  // Objects may stand in the text.
+  void set_object_reader(ObjectReader reader) { object_reader_ = std::move(reader); }
+
   Program& program() { return program_; }
 
  private:
@@ -56,6 +59,7 @@ class Script {
   Program program_;
   std::shared_ptr<Theory> theory_ = std::make_shared<Theory>();
   ScriptHooks hooks_;
+  ObjectReader object_reader_;
   QueryLimits limits_;
   std::set<std::string> included_;
   std::map<std::string, FormHandler, std::less<>> forms_;
