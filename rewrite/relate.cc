@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "etuple/reader.h"
+#include "unify/library.h"
 
 namespace retuple {
 namespace {
@@ -49,7 +50,7 @@ class Side {
   Term Literal(Term number) {
     if (!numbers_) return number;
     const Term v = ctx_.FreshVariable("literal");
-    goals_.push_back(ctx_.Tuple({ctx_.Sym("literalo"), v, number}));
+    goals_.push_back(ctx_.Tuple({ctx_.Sym(kLibraryPrefix + std::string("literalo")), v, number}));
     return v;
   }
   Term ConvertTuple(Term t, const absl::flat_hash_map<Term, Term>& done) {
@@ -70,7 +71,7 @@ class Side {
     for (size_t i = named; i + 1 < c.size(); i += 2) {
       const bool last = i + 3 == c.size();
       const Term others = last ? ctx_.Variable(ctx_.Text(c.back())) : ctx_.FreshVariable("keywords");
-      goals_.push_back(ctx_.Tuple({ctx_.Sym("keywordo"), c[i], done.at(c[i + 1]), all, others}));
+      goals_.push_back(ctx_.Tuple({ctx_.Sym(kLibraryPrefix + std::string("keywordo")), c[i], done.at(c[i + 1]), all, others}));
       all = others;
     }
     return ctx_.Tuple(out);

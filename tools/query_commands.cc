@@ -19,6 +19,7 @@
 #include "rewrite/relate.h"
 #include "rewrite/rule_language.h"
 #include "tools/commands.h"
+#include "unify/library.h"
 #include "unify/script.h"
 
 namespace retuple {
@@ -166,19 +167,40 @@ constexpr Form kForms[] = {
     {"conda", "(conda (HEAD GOAL …) …)", "The first clause whose head succeeds, with all answers of the head."},
     {"condu", "(condu (HEAD GOAL …) …)", "As conda, with the head's first answer alone."},
     {"once", "(once GOAL …)", "The first answer of the goals."},
+    {"in-order", "(in-order (GOAL …) …)", "Any of the clauses, one after the other."},
+    {"call", "(call R T …)", "The relation R, a name or (name U …), holds."},
+    {"project", "(project (?x …) GOAL …)", "The goals; an error if some ?x has no value yet."},
+    {"typeo", "(typeo T KIND)", "T is of that kind or type: integer, tuple, f32, (f32 (2 N))."},
+    {"isinstanceo", "(isinstanceo T KIND)", "The same, or of a narrower one."},
+    {"ac==", "(ac== T U)", "Equal by the laws of the operators that are declared."},
+    {"operator", "(operator OP :assoc :comm :unit U)", "Declares laws."},
     {"succeed", "succeed", "Holds."},
     {"fail", "fail", "Does not hold."},
 };
 
 volatile std::sig_atomic_t interrupted = 0;
 
+// Everything that has a name: forms, goals, the library, and what the session has defined.
+std::vector<std::string> completions;
+const Program* session = nullptr;
+
 // libedit asks for the matches one by one.
 char* NextMatch(const char* text, int state) {
   static size_t next;
-  if (state == 0) next = 0;
-  const std::string prefix = text;
-  while (next < std::size(kForms)) {
-    const std::string name = kForms[next++].name;
+  if (state == 0) {
+    next = 0;
+    completions.clear();
+    for (const Form& f : kForms) completions.emplace_back(f.name);
+    for (const LibraryRelation& r : LibraryRelations()) completions.push_back(r.name);
+    if (session != nullptr) {
+      for (std::string& name : session->Names()) completions.push_back(std::move(name));
+    }
+    std::sort(completions.begin(), completions.end());
+    completions.erase(std::unique(completions.begin(), completions.end()), completions.end());
+  }
+  const std::string_view prefix = text;
+  while (next < completions.size()) {
+    const std::string& name = completions[next++];
     if (name.compare(0, prefix.size(), prefix) == 0) return strdup(name.c_str());
   }
   return nullptr;
@@ -193,6 +215,12 @@ void Help(const std::string& what) {
   for (const Form& f : kForms) {
     if (what.empty() || what == f.name) std::cout << absl::StrFormat("  %-28s %s\n", f.use, f.help);
   }
+  if (what.empty()) std::cout << "and the relations of the library:\n ";
+  for (const LibraryRelation& r : LibraryRelations()) {
+    if (what.empty()) std::cout << " " << r.name;
+    if (what == r.name) std::cout << absl::StrFormat("  %s, a relation of %d arguments: docs/relational.md\n", r.name, r.arity);
+  }
+  if (what.empty()) std::cout << "\n";
 }
 
 // How many parentheses are open at the end of the text; strings and comments do not count.
@@ -230,6 +258,7 @@ absl::StatusOr<int> RunRepl(const Args& args) {
                           }},
                 {.interrupt = &interrupted});
   RuleForms rule_forms(ctx, script);
+  session = &script.program();
   for (const std::string& file : args.words()) {
     if (auto s = script.RunFile(file); !s.ok()) return Fail(s);
   }
@@ -273,6 +302,7 @@ absl::StatusOr<int> RunRepl(const Args& args) {
     if (auto s = script.RunText(text, ""); !s.ok()) status = Fail(s);
   }
   if (terminal && !history.empty()) write_history(history.c_str());
+  session = nullptr;
   return status;
 }
 

@@ -169,6 +169,20 @@ bool Program::HasRelation(std::string_view name, size_t arity) const {
   });
 }
 
+std::vector<std::string> Program::Names() const {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& name) {
+    if (name.rfind(kLibraryPrefix, 0) != 0 && name[0] != '(') out.push_back(name);
+  };
+  for (const auto& r : impl_->code.relations) {
+    if (r.native < 0) add(r.name);
+  }
+  for (const auto& [name, index] : impl_->compiler.natives) add(name);
+  for (const auto& [name, index] : impl_->compiler.constraints) add(name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::vector<Term> Program::Rows(std::string_view name) const {
   std::vector<Term> out;
   for (const auto& r : impl_->code.relations) {
@@ -287,8 +301,9 @@ absl::StatusOr<std::unique_ptr<Query>> Program::Solve(Term wanted, std::span<con
 absl::Status Program::TakeFromLibrary(std::span<const std::pair<std::string, uint32_t>> missing) {
   Context& ctx = impl_->ctx;
   std::string unknown;
+  const auto own = [](const std::string& name) { return name.rfind(kLibraryPrefix, 0) == 0; };
   for (const auto& [name, arity] : missing) {
-    const LibraryRelation* r = FindLibrary(name);
+    const LibraryRelation* r = FindLibrary(own(name) && !impl_->library ? name.substr(sizeof(kLibraryPrefix) - 1) : name);
     if (r == nullptr) {
       unknown += (unknown.empty() ? "" : ", ") + name;
     } else if (r->arity != arity) {
@@ -301,6 +316,7 @@ absl::Status Program::TakeFromLibrary(std::span<const std::pair<std::string, uin
     if (auto s = DefineLibrary(ctx, *this); !s.ok()) return s;
   }
   for (const auto& [name, arity] : missing) {
+    if (own(name)) continue;
     if (FindLibrary(name)->facts) {
       if (auto s = DeclareFacts(name, arity); !s.ok()) return s;
       continue;

@@ -102,6 +102,8 @@ class Program {
   absl::Status DeclareFacts(std::string_view relation, size_t arity);
   // It is defined or has facts, and takes that many arguments.
   bool HasRelation(std::string_view name, size_t arity) const;
+  // Names of relations and goals, sorted.
+  std::vector<std::string> Names() const;
   // The rows of a relation that has facts, in order of addition; nothing for any other.
   std::vector<Term> Rows(std::string_view relation) const;
 
