@@ -6,6 +6,8 @@
 #include "ir_bridge/graph_adapter.h"
 #include "ir_bridge/onnx/model_io.h"
 #include "ir_bridge/tensor_object.h"
+#include "rewrite/analysis.h"
+#include "rewrite/completion.h"
 #include "tools/commands.h"
 #include "tools/optimize.h"
 #include "tools/rule_check.h"
@@ -76,26 +78,77 @@ absl::StatusOr<int> RunNormalize(const Args& args) {
 
 // ---- check
 
+// Proofs of termination and confluence; with --free of rules over operators of one's own.
+int Analyse(RuleSession& session, const RuleSet& rules, const OperatorTable& operators) {
+  const RuleAnalysis a = AnalyseRules(session.ctx, rules, session.functions, operators.commutative());
+  std::cout << a.ToString(session.ctx);
+  for (const auto& l : a.left_out) std::cout << "  left out: " << l.rule->Where() << ": " << l.reason << "\n";
+  return a.confluent() ? 0 : 1;
+}
+
 absl::StatusOr<int> RunCheck(const Args& args) {
   auto seed = args.Int("--seed", 1, 0, int64_t{1} << 40);
   if (!seed.ok()) return seed.status();
   int status = 0;
   for (const std::string& file : args.words()) {
     RuleSession session(100);
-    if (auto s = session.LoadFile(file); !s.ok()) {
+    const bool free = args.Has("--free");
+    FreeOperatorTable free_operators(session.ctx);
+    RuleLoader free_loader(session.ctx, session.functions, free_operators);
+    RuleLoader& loader = free ? free_loader : session.loader;
+    if (auto s = free ? loader.LoadFile(file, ReadTensorObject) : session.LoadFile(file); !s.ok()) {
       Fail(s);
       status = 1;
       continue;
     }
-    for (const auto& w : session.loader.warnings()) {
+    for (const auto& w : loader.warnings()) {
       std::cout << "warning: " << w.ToString() << "\n";
       if (args.Has("--werror")) status = 1;
     }
+    if (args.Has("--confluence") || free) status = std::max(status, Analyse(session, loader.rules(), free ? static_cast<const OperatorTable&>(free_operators) : session.operators));
+    if (free) continue;
     const RuleCheckReport report = CheckRules(session, {.seed = static_cast<uint64_t>(*seed)});
     std::cout << RuleCheckText(report, args.Has("--verbose"));
     if (!report.ok()) status = 1;
   }
   return status;
+}
+
+// ---- complete
+
+absl::StatusOr<int> RunComplete(const Args& args) {
+  auto limit = args.Int("--limit", 100'000, 1, 1'000'000'000);
+  if (!limit.ok()) return limit.status();
+  Context ctx;
+  const std::string& file = args.words()[0];
+  auto text = ReadFile(file);
+  if (!text.ok()) return Fail(text.status());
+  auto forms = ReadForms(ctx, *text, {.object_reader = nullptr, .locate_depth = 0, .file = file});
+  if (!forms.ok()) return Fail(forms.status());
+  std::vector<Equation> equations;
+  CompletionOptions options{.precedence = std::nullopt, .most_pairs = static_cast<uint64_t>(*limit)};
+  for (const Form& f : *forms) {
+    auto c = ctx.Children(f.term);
+    const std::string_view name = !c.empty() && ctx.IsSymbol(c[0]) ? ctx.Text(c[0]) : "";
+    if (name == "equation" && c.size() == 3) {
+      equations.emplace_back(c[1], c[2]);
+    } else if (name == "precedence" && c.size() > 1) {
+      options.precedence = Precedence(c.subspan(1));
+    } else {
+      return Fail(absl::InvalidArgumentError(
+          absl::StrFormat("%s:%s: a file of equations has (equation T U) and perhaps (precedence OP …), highest first", file, f.position.ToString())));
+    }
+  }
+  auto done = Complete(ctx, equations, options);
+  if (!done.ok()) return Fail(absl::Status(done.status().code(), file + ": " + std::string(done.status().message())));
+  std::cout << absl::StrFormat("; %d rules by %s; %d critical pairs, %d equations\n", done->rules.size(), done->precedence.ToString(ctx),
+                               done->critical_pairs, done->equations);
+  for (size_t i = 0; i < done->rules.size(); ++i) {
+    std::cout << absl::StrFormat("(rewrite r%d %s %s)\n", i + 1, PrintTerm(ctx, done->rules[i].first, {.let = false}),
+                                 PrintTerm(ctx, done->rules[i].second, {.let = false}));
+  }
+  if (done->complete) return 0;
+  return Fail(absl::FailedPreconditionError(file + ": not complete: " + done->reason));
 }
 
 // ---- explain
@@ -160,8 +213,13 @@ std::span<const Command> RuleCommands() {
          {"--trace", "", "print each rewrite"}, {"--stats", "", "statistics by rule"}, ValidityOptions()[0], ValidityOptions()[1]}, 1, 1},
        RunNormalize},
       {{"check", "F.rules …", "Loads rule files, reports what is wrong with them, and evaluates both sides of each rule on random tensors.",
-        {{"--seed", "N", "seed of the random tensors"}, {"--verbose", "", "a line a rule"}, {"--werror", "", "lints are failures"}}, 1, 100000},
+        {{"--seed", "N", "seed of the random tensors"}, {"--verbose", "", "a line a rule"}, {"--werror", "", "lints are failures"},
+         {"--confluence", "", "also: does rewriting end, and with one result"},
+         {"--free", "", "rules over operators of your own: termination and confluence alone"}}, 1, 100000},
        RunCheck},
+      {{"complete", "FILE", "Makes a terminating and confluent set of rules from equations (Knuth-Bendix completion).",
+        {{"--limit", "N", "equations to look at (100000)"}}, 1, 1},
+       RunComplete},
       {{"explain", "--rule NAME M.onnx", "Says where a rule fires in a model as it is read, and why it does not fire elsewhere.",
         {{"--rule", "NAME", "the rule"}, {"--node", "NAME", "one node, by its name or that of an output"}, {"--rules", "FILE", "rules of your own", true},
          {"--limit", "N", "nodes to show (10)"}}, 1, 1},

@@ -23,7 +23,7 @@ expect() {
 expect 2 "usage: retuple COMMAND" "$retuple"
 expect 0 "optimize" "$retuple" --help
 expect 2 "unknown command" "$retuple" frobnicate
-for c in optimize run compare etuplize reify normalize check explain conformance; do expect 0 "usage: retuple $c" "$retuple" "$c" --help; done
+for c in optimize run compare etuplize reify normalize check complete explain conformance query repl; do expect 0 "usage: retuple $c" "$retuple" "$c" --help; done
 expect 2 "has no option --foo" "$retuple" run "$model" --foo
 expect 2 "needs -o" "$retuple" optimize "$model"
 expect 2 "needs a value" "$retuple" run "$model" --repeat
@@ -54,6 +54,19 @@ printf '(rewrite a (f ?x) (g ?x))\n(rewrite b (g ?x) (f ?x))\n' >"$work/loop.rul
 expect 1 "stopped by cycle.*a b" "$retuple" normalize --free --rules "$work/loop.rules" '(f 1)'
 printf '(rewrite grow (f ?x) (f (s ?x)))\n' >"$work/grow.rules"
 expect 1 "stopped by fuel.*grow" "$retuple" normalize --free --fuel 1000 --rules "$work/grow.rules" '(f 1)'
+expect 1 "there: no path order|termination: not shown" "$retuple" check --free "$work/loop.rules"
+printf '(rewrite a (f (g ?x)) b)\n(rewrite c (g ?x) (h ?x))\n' >"$work/fork.rules"
+expect 1 "becomes b" "$retuple" check --free "$work/fork.rules"
+expect 0 "10 rules by i > . > e" "$retuple" complete "$(dirname "$0")/../../examples/completion/groups.eq"
+printf '(equation (+ ?x ?y) (+ ?y ?x))\n' >"$work/comm.eq"
+expect 1 "comm.eq: not complete: .* cannot be oriented" "$retuple" complete "$work/comm.eq"
+printf '(equation (f ?x) ?x)\n  (equate 1 2)\n' >"$work/form.eq"
+expect 1 "form.eq:2:3: a file of equations" "$retuple" complete "$work/form.eq"
+printf '(equation (f ..?x) e)\n' >"$work/rest.eq"
+expect 1 "first-order" "$retuple" complete "$work/rest.eq"
+expect 1 "cannot open" "$retuple" complete "$work/none.eq"
+python3 -c "n = 100000; print('(equation', '(f ' * n + '?x' + ')' * n, '?x)')" >"$work/deep.eq"
+expect 1 "too large to look for all overlaps" "$retuple" complete "$work/deep.eq"
 expect 1 "there is no rule" "$retuple" explain --rule nothing "$model"
 expect 0 "pattern wants|no match|it applies" "$retuple" explain --rule conv-zero-bias "$model"
 head -c 1000000 /dev/zero | tr '\0' '(' >"$work/deep.etuple"
