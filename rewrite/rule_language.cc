@@ -85,9 +85,16 @@ void RuleLoader::LoadForm(const Form& form, const std::string& ruleset) {
     }
     return;
   }
+  if (name == "strategy") {
+    auto c = ctx_.Children(form.term);
+    if (c.size() != 3 || !ctx_.IsSymbol(c[1])) return Error(form.position, "", "(strategy NAME S) takes a name and a strategy");
+    const std::string named(ctx_.Text(c[1]));
+    if (!strategies_.emplace(named, c[2]).second) Error(form.position, "", absl::StrFormat("there is a strategy %s already", named));
+    return;
+  }
   auto it = commands_.find(name);
   if (it == commands_.end()) {
-    std::string known = "rewrite, birewrite, ruleset, operator";
+    std::string known = "rewrite, birewrite, ruleset, operator, strategy";
     for (const auto& [n, c] : commands_) known += ", " + n;
     return Error(form.position, "", absl::StrFormat("unknown form %s; known are %s", name, known));
   }

@@ -82,6 +82,8 @@ class RuleLoader {
   absl::Status LoadFile(const std::string& path, ObjectReader object_reader = nullptr);
 
   const RuleSet& rules() const { return rules_; }
+  // `(strategy NAME S)`: strategies by name (rewrite/strategy.h).
+  const std::map<std::string, Term>& strategies() const { return strategies_; }
   const std::vector<Diagnostic>& warnings() const { return warnings_; }
 
  private:
@@ -97,6 +99,7 @@ class RuleLoader {
   OperatorTable& operators_;
   std::map<std::string, Command> commands_;
   RuleSet rules_;
+  std::map<std::string, Term> strategies_;
   std::vector<Diagnostic> warnings_, errors_;
   std::string file_;
 };

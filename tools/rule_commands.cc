@@ -8,6 +8,7 @@
 #include "ir_bridge/tensor_object.h"
 #include "rewrite/analysis.h"
 #include "rewrite/completion.h"
+#include "rewrite/strategy.h"
 #include "tools/commands.h"
 #include "tools/optimize.h"
 #include "tools/rule_check.h"
@@ -27,7 +28,6 @@ std::vector<OptionSpec> ValidityOptions() {
 
 absl::StatusOr<int> RunNormalize(const Args& args) {
   const std::string strategy = args.Value("--strategy", "innermost");
-  if (strategy != "innermost" && strategy != "outermost") return absl::InvalidArgumentError("--strategy is innermost or outermost");
   auto fuel = args.Int("--fuel", 1'000'000, 0, int64_t{1} << 50);
   if (!fuel.ok()) return fuel.status();
   auto opset = args.Int("--opset", 17, 1, 100);
@@ -48,27 +48,42 @@ absl::StatusOr<int> RunNormalize(const Args& args) {
   for (const auto& w : loader.warnings()) std::cerr << "warning: " << w.ToString() << "\n";
   auto term = ReadTerm(session.ctx, args.words()[0], {.object_reader = ReadTensorObject});
   if (!term.ok()) return Fail(term.status());
-  Normalizer normalizer(session.ctx, loader.rules(), session.functions,
-                        {.strategy = strategy == "innermost" ? Strategy::kInnermost : Strategy::kOutermost,
-                         .fuel = static_cast<uint64_t>(*fuel),
-                         .allow = AllowOf(args),
-                         .types = free ? nullptr : &session.types,
-                         .on_step = args.Has("--trace") ? std::function<void(const Step&)>([&](const Step& s) {
-                           std::cerr << s.rule->Where() << "\n  " << Brief(session.ctx, s.before) << "\n  → " << Brief(session.ctx, s.after) << "\n";
-                         })
-                                                        : nullptr});
-  const std::vector<Term> out = normalizer.Run(std::span<const Term>(&*term, 1));
-  std::cout << PrintTerm(session.ctx, out[0]) << "\n";
-  const NormalizeReport& r = normalizer.report();
-  if (args.Has("--stats")) {
-    for (size_t i = 0; i < r.stats.size(); ++i) {
-      const RuleStats& s = r.stats[i];
+  const auto trace = args.Has("--trace") ? std::function<void(const Step&)>([&](const Step& s) {
+    std::cerr << s.rule->Where() << "\n  " << Brief(session.ctx, s.before) << "\n  → " << Brief(session.ctx, s.after) << "\n";
+  })
+                                         : nullptr;
+  const auto print_stats = [&](std::span<const RuleStats> stats) {
+    for (size_t i = 0; i < stats.size() && args.Has("--stats"); ++i) {
+      const RuleStats& s = stats[i];
       if (s.tried > 0) {
         std::cerr << absl::StrFormat("  %-34s tried %d, matched %d, refused by guard %d, by type %d, applied %d\n", loader.rules().rules()[i].name,
                                      s.tried, s.matched, s.guard_refused, s.type_refused, s.applied);
       }
     }
+  };
+  if (strategy != "innermost" && strategy != "outermost") {
+    auto text = ReadTerm(session.ctx, strategy);
+    if (!text.ok()) return Fail(absl::Status(text.status().code(), "--strategy: " + std::string(text.status().message())));
+    auto program = StrategyProgram::Compile(session.ctx, loader.rules(), *text, loader.strategies());
+    if (!program.ok()) return Fail(program.status());
+    const StrategyResult r = program->Run(session.ctx, session.functions, *term,
+                                          {.fuel = static_cast<uint64_t>(*fuel), .allow = AllowOf(args), .types = free ? nullptr : &session.types, .on_step = trace});
+    print_stats(r.stats);
+    if (r.term.has_value()) std::cout << PrintTerm(session.ctx, *r.term) << "\n";
+    if (r.stop == StopReason::kNormalForm) return r.term.has_value() ? 0 : Fail(absl::NotFoundError("the strategy fails on the term"));
+    return Fail(absl::ResourceExhaustedError(
+        absl::StrFormat("the strategy was stopped by %s after %d rewrites", std::string(StopReasonName(r.stop)), r.applications)));
   }
+  Normalizer normalizer(session.ctx, loader.rules(), session.functions,
+                        {.strategy = strategy == "innermost" ? Strategy::kInnermost : Strategy::kOutermost,
+                         .fuel = static_cast<uint64_t>(*fuel),
+                         .allow = AllowOf(args),
+                         .types = free ? nullptr : &session.types,
+                         .on_step = trace});
+  const std::vector<Term> out = normalizer.Run(std::span<const Term>(&*term, 1));
+  std::cout << PrintTerm(session.ctx, out[0]) << "\n";
+  const NormalizeReport& r = normalizer.report();
+  print_stats(r.stats);
   if (r.stop == StopReason::kNormalForm) return 0;
   std::string names;
   for (const auto& n : r.cycle) names += " " + n;
@@ -209,7 +224,7 @@ std::span<const Command> RuleCommands() {
   static const std::vector<Command> commands = {
       {{"normalize", "--rules F 'TERM'", "Rewrites a term to its normal form and prints it.",
         {{"--rules", "FILE", "rules to use", true}, {"--shipped", "", "the shipped rules first"}, {"--free", "", "terms without types: any symbol is an operator"},
-         {"--strategy", "S", "innermost (default) or outermost"}, {"--fuel", "N", "stop after N rewrites"}, {"--opset", "N", "what (opset>= …) compares with"},
+         {"--strategy", "S", "innermost (default), outermost, or a strategy: docs/strategies.md"}, {"--fuel", "N", "stop after N rewrites"}, {"--opset", "N", "what (opset>= …) compares with"},
          {"--trace", "", "print each rewrite"}, {"--stats", "", "statistics by rule"}, ValidityOptions()[0], ValidityOptions()[1]}, 1, 1},
        RunNormalize},
       {{"check", "F.rules …", "Loads rule files, reports what is wrong with them, and evaluates both sides of each rule on random tensors.",

@@ -54,6 +54,10 @@ printf '(rewrite a (f ?x) (g ?x))\n(rewrite b (g ?x) (f ?x))\n' >"$work/loop.rul
 expect 1 "stopped by cycle.*a b" "$retuple" normalize --free --rules "$work/loop.rules" '(f 1)'
 printf '(rewrite grow (f ?x) (f (s ?x)))\n' >"$work/grow.rules"
 expect 1 "stopped by fuel.*grow" "$retuple" normalize --free --fuel 1000 --rules "$work/grow.rules" '(f 1)'
+expect 1 "stopped by cycle" "$retuple" normalize --free --rules "$work/loop.rules" --strategy '(innermost any)' '(f 1)'
+expect 1 "there is no strategy nope" "$retuple" normalize --free --rules "$work/loop.rules" --strategy nope '(f 1)'
+expect 1 "the strategy fails" "$retuple" normalize --free --rules "$work/loop.rules" --strategy '(rule b)' '(f 1)'
+expect 1 "never closed" "$retuple" normalize --free --rules "$work/loop.rules" --strategy '(rule b' '(f 1)'
 expect 1 "there: no path order|termination: not shown" "$retuple" check --free "$work/loop.rules"
 printf '(rewrite a (f (g ?x)) b)\n(rewrite c (g ?x) (h ?x))\n' >"$work/fork.rules"
 expect 1 "becomes b" "$retuple" check --free "$work/fork.rules"
