@@ -4,6 +4,8 @@
 #include "etuple/printer.h"
 #include "rewrite/completion.h"
 #include "rewrite/internal/first_order.h"
+#include "rewrite/term_order.h"
+#include "rewrite/termination.h"
 
 namespace retuple {
 namespace {
@@ -43,10 +45,10 @@ RuleAnalysis AnalyseRules(Context& ctx, const RuleSet& rules, const FunctionRegi
     equations.emplace_back(r.lhs, r.rhs);
   }
   out.rules = equations.size();
-  out.precedence = FindPrecedence(ctx, equations);
+  out.termination = FindTermination(ctx, equations);
   if (!out.terminates()) {
     for (size_t k = 0; k < equations.size(); ++k) {
-      if (!FindPrecedence(ctx, std::span<const Equation>(&equations[k], 1)).has_value()) out.rising.push_back(analysed[k]);
+      if (!FindTermination(ctx, std::span<const Equation>(&equations[k], 1)).has_value()) out.rising.push_back(analysed[k]);
     }
   }
   internal::FirstOrderRewriter rewriter(ctx);
@@ -75,11 +77,10 @@ RuleAnalysis AnalyseRules(Context& ctx, const RuleSet& rules, const FunctionRegi
 std::string RuleAnalysis::ToString(const Context& ctx) const {
   std::string s = absl::StrFormat("%d rules analysed, %d left out\n", rules, left_out.size());
   if (terminates()) {
-    s += "termination: shown by the lexicographic path order";
-    s += precedence->operators().size() > 1 ? " with " + precedence->ToString(ctx) + "\n" : "\n";
+    s += "termination: shown by " + *termination + "\n";
   } else {
     s += "termination: not shown\n";
-    for (const Rule* r : rising) s += "  " + r->Where() + ": no path order makes its left side the larger\n";
+    for (const Rule* r : rising) s += "  " + r->Where() + ": nothing shows that it ends even alone\n";
   }
   s += absl::StrFormat("overlaps: %d, %s\n", overlaps,
                        divergent.empty()  ? "each with one result"

@@ -1,7 +1,6 @@
 // What can be proven of a rule set without running it: that rewriting ends, and that its result does not depend on the order of the rules.
 //
-// Both are undecidable in general, so an answer may be "not shown". Termination: by a lexicographic path order whose precedence is searched
-// (rewrite/term_order.h). Confluence of a terminating set: every critical pair has one normal form (Knuth & Bendix 1970; Huet 1980). Rules
+// Both are undecidable in general, so an answer may be "not shown". Termination: by an order that is searched (rewrite/termination.h). Confluence of a terminating set: every critical pair has one normal form (Knuth & Bendix 1970; Huet 1980). Rules
 // that are not first-order (conditions, functions, keywords, rest variables), or match modulo commutativity, are left out, and listed: what
 // is said holds for the others.
 #ifndef RETUPLE_REWRITE_ANALYSIS_H_
@@ -14,7 +13,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "rewrite/functions.h"
 #include "rewrite/rule.h"
-#include "rewrite/term_order.h"
 
 namespace retuple {
 
@@ -30,14 +28,14 @@ struct RuleAnalysis {
     const Rule* rule;
     std::string reason;
   };
-  size_t rules = 0;                      // analysed
+  size_t rules = 0;                        // analysed
   std::vector<LeftOut> left_out;
-  std::optional<Precedence> precedence;  // by which all rules go down; none: termination is not shown
-  std::vector<const Rule*> rising;       // rules that cannot go down by any path order, or do not by the best that was found
+  std::optional<std::string> termination;  // what shows it; none: termination is not shown
+  std::vector<const Rule*> rising;         // rules for which, alone, nothing shows it
   size_t overlaps = 0;
-  size_t not_compared = 0;               // pairs of rules whose left sides are too large to look for overlaps
+  size_t not_compared = 0;                 // pairs of rules whose left sides are too large to look for overlaps
   std::vector<RuleOverlap> divergent;    // overlaps with two results; if termination is not shown, those that differ at once
-  bool terminates() const { return precedence.has_value(); }
+  bool terminates() const { return termination.has_value(); }
   bool confluent() const { return terminates() && divergent.empty() && not_compared == 0; }
   std::string ToString(const Context& ctx) const;
 };

@@ -58,7 +58,7 @@ expect 1 "stopped by cycle" "$retuple" normalize --free --rules "$work/loop.rule
 expect 1 "there is no strategy nope" "$retuple" normalize --free --rules "$work/loop.rules" --strategy nope '(f 1)'
 expect 1 "the strategy fails" "$retuple" normalize --free --rules "$work/loop.rules" --strategy '(rule b)' '(f 1)'
 expect 1 "never closed" "$retuple" normalize --free --rules "$work/loop.rules" --strategy '(rule b' '(f 1)'
-expect 1 "there: no path order|termination: not shown" "$retuple" check --free "$work/loop.rules"
+expect 1 "termination: not shown" "$retuple" check --free "$work/loop.rules"
 printf '(rewrite a (f (g ?x)) b)\n(rewrite c (g ?x) (h ?x))\n' >"$work/fork.rules"
 expect 1 "becomes b" "$retuple" check --free "$work/fork.rules"
 expect 0 "10 rules by i > . > e" "$retuple" complete "$(dirname "$0")/../../examples/completion/groups.eq"
