@@ -9,7 +9,7 @@ namespace retuple::internal {
 bool MatchTerm(const Context& ctx, Term pattern, Term t, Match& m) {
   absl::InlinedVector<std::pair<Term, Term>, 16> work = {{pattern, t}};
   while (!work.empty()) {
-    const auto [p, u] = work.back();
+    const Term p = work.back().first, u = work.back().second;
     work.pop_back();
     if (ctx.IsGround(p)) {
       if (p != u) return false;
